@@ -8,8 +8,8 @@ import type { Message } from "./mqtt-link.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
 /**
- * Prepares a restart of the program in this process, and resolves with what begins it. Rejects with `config.invalid` if
- * the configuration is invalid now.
+ * Prepares a restart of the program in this process, and resolves with the function that starts it. Rejects with
+ * `config.invalid` if the configuration is invalid.
  */
 export type PrepareRestart = () => Promise<() => void>;
 

@@ -39,7 +39,7 @@ export interface BridgeOptions {
   /** Epoch ms. */
   readonly now?: () => number;
   readonly reconnectDelays?: BackOff;
-  /** File of the id of this installation; absent: it has another in each run. */
+  /** File of this installation's id; absent: each run has its own id. */
   readonly instanceFile?: string | null;
   readonly claimDelays?: ClaimDelays;
   /** Absent: the program cannot be restarted in this process. */
@@ -55,9 +55,9 @@ export interface Bridge {
 }
 
 const tickMs = 500;
-/** Between two reads of the counts of notifications: no event says that the service has dropped old ones. */
+/** Interval of reading the counts of notifications: no event reports that the service dropped old ones. */
 const countsIntervalMs = 60_000;
-/** Several reasons to read the counts within this cause one read. */
+/** Several reasons to read the counts within this time cause one read. */
 const countsDelayMs = 300;
 
 /**
@@ -82,7 +82,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   return new RunningBridge({ ...options, now }, topics, units, connection, run);
 }
 
-/** The id in this file, which is written if it does not exist; a random one without a file that can be used. */
+/** The id in this file, which is created if missing; a random id if the file cannot be used. */
 async function instanceIn(file: string | null): Promise<string> {
   const id = randomUUID();
   if (file === null) return id;
@@ -113,7 +113,7 @@ class RunningBridge implements Bridge {
   #countsDelay: NodeJS.Timeout | undefined;
   /** Something may have changed since the counts were asked for. */
   #countsChanged = false;
-  /** null until the service has answered, or has failed to. */
+  /** Null until the service has answered or failed to answer. */
   #state: "online" | "offline" | null = null;
 
   constructor(
@@ -208,7 +208,7 @@ class RunningBridge implements Bridge {
     const { birthTopic } = homeAssistantSettings(settings);
     if (this.#announcer !== null) connection.subscribe([birthTopic], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
-      // One of a run that was killed during a conflict.
+      // Clears the warning of a run that was killed during a conflict.
       service.setWarning?.(conflictTitle, null);
       this.#publishAll();
     });
@@ -249,7 +249,7 @@ class RunningBridge implements Bridge {
   get status(): MqttStatus {
     const { isConnected, isOpen } = this.connection;
     const { isWaiting, conflict } = this.#claim;
-    // Without names of machines: everybody may read it.
+    // Without machine names, because anyone can read it.
     const detail = isWaiting ? "Another Rigbridge has the same topics" : "Another Rigbridge waits for the same topics";
     return {
       state: isConnected ? "connected" : isOpen && isWaiting ? "waiting" : "disconnected",
@@ -273,7 +273,7 @@ class RunningBridge implements Bridge {
     this.#announcer?.close();
   }
 
-  /** Publishes everything retained; what other topics depend on comes first. */
+  /** Publishes everything retained, starting with the topics that others depend on. */
   #publishAll(): void {
     this.#publishState();
     this.#publishInfo();
@@ -282,7 +282,7 @@ class RunningBridge implements Bridge {
     void this.#publishing.publishAll();
   }
 
-  /** The state is "online" only while the service is watched: what was published before may be outdated. */
+  /** The state is "online" only while the service is watched: the published data may be outdated otherwise. */
   #setState(state: "online" | "offline"): void {
     const isOther = state !== this.#state;
     this.#state = state;
@@ -332,7 +332,7 @@ class RunningBridge implements Bridge {
     const list = await this.#options.service.listNotifications({}, caller);
     const { notificationList, notificationCount: count, unacknowledgedNotificationCount: unacknowledged } = list;
     const open = notificationList.filter(({ closedUtc }) => closedUtc === null);
-    // What has come meanwhile is not among them; they are read again.
+    // Changes since the request are not included; the counts are read again for them.
     if (!this.#countsChanged) this.#publishing.openNotifications(open);
     const alarms = open.filter(({ isWarning }) => isWarning).length;
     const critical = open.filter(({ severity }) => severity === "critical").length;
@@ -341,5 +341,5 @@ class RunningBridge implements Bridge {
   }
 }
 
-/** Title of the notification while another Rigbridge uses the same topics. */
+/** Title of the notification about another Rigbridge at the same topics. */
 const conflictTitle = "MQTT topics in use";

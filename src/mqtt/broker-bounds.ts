@@ -26,7 +26,7 @@ export interface BrokerBounds {
   /** Bytes of all retained messages, and their number. */
   readonly retained: number;
   readonly retainedMessages: number;
-  /** Messages that wait for one client, and bytes of those for all clients. */
+  /** Messages queued for one client, and bytes of those for all clients. */
   readonly queue: number;
   readonly queues: number;
 }
@@ -56,7 +56,7 @@ export class BrokerMemory {
   /** Sizes of the QoS 2 messages that each client has not released, by message id. */
   readonly #unreleased = new Map<string, Map<number, number>>();
 
-  /** `warn` receives what is dropped, and why. */
+  /** `warn` receives the dropped message and the reason. */
   constructor(bounds: BrokerBounds, warn: (message: string) => void) {
     this.#bounds = bounds;
     this.#warn = warn;
@@ -78,7 +78,7 @@ export class BrokerMemory {
     const store = persistenceOf(aedes);
     const { storeRetained, outgoingEnqueueCombi, outgoingUpdate, outgoingClearMessageId } = methodsOf(store);
     const { incomingStorePacket, incomingDelPacket } = methodsOf(store);
-    // Also for what expires.
+    // Also called for messages that expire.
     store.storeRetained = (message) => {
       this.#countRetained(message);
       return storeRetained(message);
@@ -111,7 +111,7 @@ export class BrokerMemory {
       this.#release(client.id, packet.messageId);
       return incomingDelPacket(client, packet);
     };
-    // aedes would keep unreleased messages for as long as it runs.
+    // aedes would keep unreleased messages for the rest of its run.
     aedes.on("clientDisconnect", (client) => {
       for (const messageId of this.#unreleased.get(client.id)?.keys() ?? [])
         store.incomingDelPacket(client, { messageId }).catch(() => undefined);
@@ -127,7 +127,7 @@ export class BrokerMemory {
     this.#retainedBytes += size;
   }
 
-  /** Counts a message that waits for a client; false if there is no room, and the message is dropped. */
+  /** Counts a message queued for a client; false if there is no room, and the message is dropped. */
   #enqueue(clientId: string, size: number): boolean {
     const waiting = this.#queues.get(clientId) ?? { messages: 0, bytes: 0 };
     const { queue, queues } = this.#bounds;

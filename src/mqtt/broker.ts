@@ -32,25 +32,25 @@ export const brokerLimits = {
   /** Bytes of all retained messages, with topics and overhead; and their number. */
   retained: 16_777_216,
   retainedMessages: 30_000,
-  /** Messages with QoS 1 or 2 that wait for one client, and bytes of those for all clients. */
+  /** Messages with QoS 1 or 2 queued for one client, and bytes of those for all clients. */
   queue: 1_000,
   queues: 16_777_216,
-  /** A client must have sent its CONNECT within this. */
+  /** Time limit for a client's CONNECT. */
   loginTimeoutMs: 10_000,
-  /** A subscriber that does not read for longer is disconnected: the others wait for it. */
+  /** A subscriber that does not read for longer is disconnected, because the others wait for it. */
   drainTimeoutMs: 5_000,
   /** For clients to disconnect when the broker closes. */
   closeTimeoutMs: 1_000,
-  /** How long the session of a disconnected client is kept if it asks for that, and how many are. */
+  /** How long sessions of disconnected clients are kept on request, and how many. */
   sessionExpirySeconds: 300,
   sessions: 100,
 };
 
 /**
- * A broker in this process, for homes that have none: MQTT 3.1.1 and 5. Nothing in it outlives the process; the bridge
+ * A broker in this process, for homes without one: MQTT 3.1.1 and 5. Its data ends with the process; the bridge
  * publishes its retained messages again. A client with the login may publish and subscribe to any topic that does not
- * begin with `$`, since plugs, sensors and Home Assistant use it too. Throws `config.invalid` for a port in use, a broker
- * beyond loopback without a password, a package that is not installed.
+ * begin with `$`, since plugs, sensors and Home Assistant use it too. Throws `config.invalid` for a port in use, a
+ * broker beyond loopback without a password, or a missing package.
  */
 export async function startBroker({ settings, log }: BrokerOptions): Promise<Broker> {
   const { host, port } = addressOf(settings.broker);
@@ -69,7 +69,7 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    // Until it belongs to a client, nothing else handles its errors.
+    // Until the socket belongs to a client, nothing else handles its errors.
     socket.on("error", () => socket.destroy());
     readWholePackets(socket);
     aedes.handle(socket);
@@ -80,7 +80,7 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
     for (const socket of sockets) socket.destroy();
   };
   const end = async (): Promise<void> => {
-    // A client that no longer reads would keep it open.
+    // A client that no longer reads would keep the socket open.
     const late = setTimeout(cut, brokerLimits.closeTimeoutMs);
     await new Promise<void>((resolve) => aedes.close(resolve));
     clearTimeout(late);
@@ -129,7 +129,7 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
     pendingSessionsLimit: brokerLimits.sessions,
     topicAliasMaximum: 100,
     preConnect: (_client, packet, done) => {
-      // In MQTT 3 a session never expires, and neither would the messages kept for it.
+      // In MQTT 3 a session never expires, and neither would its messages.
       if (packet.protocolVersion !== 5) packet.clean = true;
       done(null, true);
     },
@@ -145,14 +145,14 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
 }
 
 /**
- * Joins packets, and refuses large ones before aedes parses them: the objects that it makes of 100 kB of properties take
- * several times as much memory.
+ * Joins packets, and rejects large ones before aedes parses them: the objects for 100 kB of properties take several
+ * times as much memory.
  */
 function readWholePackets(socket: Socket): void {
   const { packet, connect, properties } = brokerLimits;
   const packets = new WholePackets({ largest: packet, largestOther: connect, properties });
   const read = socket.read.bind(socket);
-  // aedes takes the bytes of a connection with this method.
+  // aedes reads from a connection with this method.
   socket.read = (size?: number): unknown => {
     try {
       for (;;) {
@@ -170,7 +170,9 @@ function readWholePackets(socket: Socket): void {
 
 const noRoom = `retained messages have reached the limit of ${brokerLimits.retained} bytes or ${brokerLimits.retainedMessages} messages`;
 
-/** Copies what is stored if its bytes are a view of much more, such as a network buffer, which would stay in memory. */
+/**
+ * Copies stored bytes if they are a view of a much larger buffer, such as a network buffer, which would stay in memory.
+ */
 function detach(packet: PublishPacket): void {
   packet.payload = copied(packet.payload);
   const correlation = packet.properties?.correlationData;
@@ -207,7 +209,7 @@ const wrongLogin = () => Object.assign(new Error("wrong username or password"), 
 const sameBytes = (a: Buffer, b: Buffer): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
 
-/** No fault of a client may end the process, and a client that repeats one must not fill the log. */
+/** A client's fault must not end the process, and a client that repeats it must not fill the log. */
 function logFaults(aedes: Aedes, log: Logger): void {
   const warn = rateLimited((fault: string, address: string | undefined) =>
     log.warn({ address }, `MQTT broker: ${fault}`),

@@ -5,9 +5,9 @@ import type { Message } from "./mqtt-link.ts";
 import { byTimer, inHalves, type Schedule } from "./read-retained.ts";
 import type { Topics } from "./topics.ts";
 
-/** One run of a bridge, as its topic `info` names it. */
+/** One run of a bridge, as its topic `info` describes it. */
 export interface BridgeRun {
-  /** The same in every run of one installation. */
+  /** The same in every run of an installation. */
   readonly instance: string;
   readonly host: string;
   /** ISO 8601. */
@@ -17,11 +17,11 @@ export interface BridgeRun {
 export interface ClaimDelays {
   /** After this long without another retained message, all are taken to have arrived. */
   readonly quietMs: number;
-  /** The bridge that has the topics may be away for this long, as for an update, before another takes them. */
+  /** The bridge that has the topics may be offline this long, as for an update, before another takes them. */
   readonly takeOverMs: number;
   /** A bridge that publishes nothing for this long has ended, whatever its state says: three heartbeats. */
   readonly silenceMs: number;
-  /** How often a bridge that waits says so. */
+  /** Interval at which a waiting bridge announces itself. */
   readonly noticeMs: number;
 }
 
@@ -42,22 +42,22 @@ export interface ClaimOptions {
   readonly delays?: ClaimDelays;
   /** Whether it is "online" while it has the topics. */
   readonly isOnline: () => boolean;
-  /** Publishes its state and its info again: another bridge has overwritten them. */
+  /** Publishes its state and info again after another bridge has overwritten them. */
   readonly publishAgain: () => void;
-  /** It leaves the topics to another bridge. */
+  /** The bridge leaves the topics to another one. */
   readonly waits: () => void;
-  /** `conflict`: what it has to do with another bridge at the same topics; null: there is none. */
+  /** `conflict`: the conflict with another bridge at the same topics; null: there is none. */
   readonly changed: (conflict: string | null) => void;
 }
 
 /**
- * Which of several bridges with one `base` has the topics: the one that has them keeps them, others publish nothing and
- * wait until it is gone. Each connection begins by reading whose they are.
+ * Decides which of several bridges with one `base` has the topics: the one that has them keeps them; the others publish
+ * nothing and wait until it is gone. Each connection starts by reading the present owner.
  */
 export class Claim {
   readonly #options: ClaimOptions;
   readonly #delays: ClaimDelays;
-  /** How to cancel each. */
+  /** Functions that cancel each timer. */
   readonly #timers = new Map<TimerName, () => void>();
   #phase: "asking" | "waiting" | "leading" | "closed" = "asking";
   /** The other bridge that has, or had, the topics. */
@@ -65,7 +65,7 @@ export class Claim {
   #state: string | null = null;
   #conflict: string | null = null;
   #hasLed = false;
-  /** It has waited since it last had the topics: after an outage of the broker the other one goes first. */
+  /** The bridge has waited since it last had the topics: after a broker outage, the other bridge goes first. */
   #hasWaited = false;
 
   constructor(options: ClaimOptions) {
@@ -89,7 +89,7 @@ export class Claim {
 
   close(): void {
     if (this.#phase === "waiting") this.#publishWaiting(false);
-    // Its own last "offline" would come back as that of another.
+    // Its own last "offline" would come back as a message of another bridge.
     this.#phase = "closed";
     for (const name of [...this.#timers.keys()]) this.#stop(name);
   }
@@ -157,12 +157,12 @@ export class Claim {
     const isThisRun = isOwn && other.started === run.started;
     if (this.#phase === "leading") {
       if (retained || isThisRun) return;
-      // Both began at once, or this one has lost its service.
+      // Both started at the same time, or this bridge has lost its service.
       if (!this.#options.isOnline() || isEarlier(other, run)) connection.wait();
       else this.#options.publishAgain();
       return;
     }
-    // An earlier run of this installation has ended; but not one that began after this run.
+    // An earlier run of this installation has ended; a run that began after this one has not.
     this.#holder = (this.#hasLed ? isThisRun : isOwn) ? null : other;
     if (this.#phase === "asking" && this.#holder === null) connection.lead();
     if (!retained) this.#alive();
@@ -184,7 +184,7 @@ export class Claim {
     if (!retained) this.#alive();
   }
 
-  /** Another bridge waits for this one, or does no longer. */
+  /** Another bridge starts or stops waiting for this one. */
   #rivalReceived({ payload }: Message): void {
     const { run, place } = this.#options;
     const rival = runIn(payload);
@@ -237,7 +237,7 @@ const advice = "give each its own mqtt.base and mqtt.clientId";
 
 const on = ({ host }: BridgeRun): string => (host === "" ? "" : ` on ${host}`);
 
-/** Of two that began at once, the earlier one has the topics. */
+/** Of two bridges that started at the same time, the earlier one has the topics. */
 const isEarlier = (a: BridgeRun, b: BridgeRun): boolean => `${a.started} ${a.instance}` < `${b.started} ${b.instance}`;
 
 function runIn(payload: Buffer): (BridgeRun & { readonly waits: boolean }) | null {

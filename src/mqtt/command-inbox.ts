@@ -18,10 +18,10 @@ export interface CommandInboxOptions {
 /** The bridge, in the audit log. */
 export const caller: Caller = { actor: "mqtt" };
 
-/** Topics for which the log warns of a retained command; memory is bounded. */
+/** Limits the topics with a warning about a retained command, to bound memory. */
 const maxWarnedTopics = 100;
 
-/** Takes commands and requests: each is executed once, only if it is not retained, and answered. */
+/** Accepts commands and requests: executes each once, only if it is not retained, and answers it. */
 export class CommandInbox {
   readonly #options: CommandInboxOptions;
   readonly #deduplicator: Deduplicator;
@@ -33,8 +33,8 @@ export class CommandInbox {
   }
 
   /**
-   * `defaultTopic`: of the response, unless the sender names one. `work` gets the payload as JSON or plain text and
-   * resolves with the outcome; what it throws is answered too. Undefined: there is no response.
+   * `defaultTopic`: the response topic, unless the sender names one. `work` receives the payload as JSON or plain text
+   * and resolves with the outcome; errors are answered as well. Undefined: no response.
    */
   async take(
     message: Message,
@@ -45,7 +45,7 @@ export class CommandInbox {
       this.#warnOfRetained(message.topic);
       return;
     }
-    // This clears a retained message.
+    // An empty payload clears a retained message.
     if (message.payload.length === 0) return;
     const first = this.#deduplicator.find(message);
     if (first !== undefined) {

@@ -30,10 +30,10 @@ export interface CommandsOptions {
 
 type ThingCommand = Extract<CommandTopic, { kind: "set" | "action" }>;
 
-/** Miners of a group that execute a command at the same time. */
+/** Miners of a group that execute a command concurrently. */
 const maxParallel = 32;
 
-/** Commands to miners and groups: in order for each miner, answered with what the rig then reports. */
+/** Commands to miners and groups: in order for each miner, answered with the values that the rig reports afterwards. */
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #queues = new MinerQueues();
@@ -71,7 +71,7 @@ export class Commands {
     throw publishing.has("miner", id) === null ? notReady() : notFound("miner", shortened(id));
   }
 
-  /** Resolves with undefined for a repetition of the last queued command. */
+  /** Resolves with undefined if the command repeats the last queued one. */
   #toMiner(miner: MinerWithUid, intents: readonly Intent[], key: string): Promise<object | undefined> {
     return this.#queues.run(miner.uid, key, () => this.#execute(miner.uid, intents));
   }
@@ -100,7 +100,7 @@ export class Commands {
     publishing.miner(miner, true);
   }
 
-  /** The values that the rig now reports for the properties that were set. */
+  /** The values that the rig reports for the properties that were set. */
   #reported(uid: string, intents: readonly Intent[]): object {
     const miner = this.#options.publishing.find(uid);
     if (miner === undefined) return {};
@@ -115,7 +115,7 @@ export class Commands {
     return /^\d{1,10}$/.test(id) ? publishing.membersOf(Number(id)) : undefined;
   }
 
-  /** Of a group, or of the farm. */
+  /** A command to a group or to the farm. */
   async #toGroup(topic: ThingCommand, intents: readonly Intent[], key: string): Promise<object> {
     const { publishing, pools } = this.#options;
     const members = this.#membersOf(topic);
@@ -135,7 +135,7 @@ export class Commands {
           () => undefined,
           (failure: unknown) => (failure instanceof RigbridgeError ? failure : internal(failure)),
         );
-        // A rule that does not apply to this miner.
+        // The rule does not apply to this miner.
         if (error?.code === "nothing.to.do" && others < members.length - 1) others += 1;
         else results.push(error === undefined ? { uid } : { uid, error: error.message });
       }
@@ -155,15 +155,15 @@ export class Commands {
 
 const maxQueued = 50;
 
-/** One queue for each miner: a server elsewhere may not keep the order of requests that are under way together. */
+/** One queue per miner: a remote server may not keep the order of concurrent requests. */
 class MinerQueues {
   readonly #mutex = new KeyedMutex<string>();
-  /** The key of the last one queued. */
+  /** The key of the last queued command. */
   readonly #last = new Map<string, string>();
 
   /**
-   * Runs the work after all that was queued for this miner before. A repetition of the last one queued, by its key, is
-   * skipped (undefined). Throws `too.many`.
+   * Runs the work after everything queued before for this miner. Skips work with the key of the last queued one
+   * (undefined). Throws `too.many`.
    */
   async run<T>(miner: string, key: string, work: () => Promise<T>): Promise<T | undefined> {
     const pending = this.#mutex.pending(miner);

@@ -2,12 +2,12 @@ import { type Property, type PropertyKind, properties } from "../contract/proper
 import type { MinerState } from "./miner-state.ts";
 
 /**
- * How soon a changed state is published: `now` for what users wait for, `soon` for readings that have moved by more
- * than their dead band, `later`, with the next heartbeat, for all else.
+ * How soon a changed state is published: `now` for changes that users wait for, `soon` for readings that moved by more
+ * than their dead band, `later`, with the next heartbeat, for everything else.
  */
 export type Urgency = "now" | "soon" | "later";
 
-/** How far a reading may move before it is published; a share is that of the value published last. */
+/** How far a reading may move before it is published; a share refers to the last published value. */
 const bands: Partial<Record<PropertyKind, { readonly share: number } | { readonly step: number }>> = {
   hashrate: { share: 0.02 },
   power: { step: 5 },
@@ -45,7 +45,7 @@ function urgencyOfField(field: string, before: Value | undefined, after: Value):
 }
 
 /**
- * The kind of a figure; `derived` ones move with others. Counts of miners and found blocks are published at once, as is
+ * The kind of a figure; `derived` ones move with others. Counts of miners and found blocks are published at once, like
  * the event of a found block.
  */
 type Nature = PropertyKind | "prompt" | "derived";

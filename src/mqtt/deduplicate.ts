@@ -8,17 +8,17 @@ const maxRemembered = 10_000;
 
 export interface ReceivedCommand {
   readonly at: number;
-  /** null until it is executed. */
+  /** Null until it is executed. */
   outcome: { readonly what: Outcome; readonly transaction: unknown } | null;
 }
 
-/** The same for the same payload at the same topic with the same correlation, if any. */
+/** The same for equal payloads at the same topic with the same correlation, if any. */
 export const keyOf = ({ topic, payload, correlation }: Message): string =>
   `${correlation?.toString("base64") ?? ""} ${topic} ${createHash("sha256").update(payload).digest("base64")}`;
 
 /**
- * Remembers commands for ten minutes. One with a correlation is recognised by it, one without only if the broker marks
- * it as a duplicate, since a user may send the same command twice.
+ * Remembers commands for ten minutes. A command with a correlation is recognised by it; one without, only if the broker
+ * marks it as a duplicate, because a user may send the same command twice.
  */
 export class Deduplicator {
   readonly #now: () => number;

@@ -5,12 +5,12 @@ import { algorithms } from "../catalogue/algorithms.ts";
 import type { Miner } from "../contract/resources.ts";
 import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
 
-/** Units chosen within this are written together. */
+/** Units chosen within this time are written together. */
 const writeDelayMs = 500;
 
 /**
- * The unit in which each device's hash rate is displayed. It is chosen with the first chosen rate and never changes, since
- * that would break statistics. Kept in a small file; without one, it lasts as long as the process.
+ * The unit of each device's displayed hash rate. It is chosen for the first known rate and never changes, since that
+ * would break statistics. Kept in a small file; without one, it lasts as long as the process.
  */
 export class DisplayUnits {
   readonly #file: string | null;

@@ -12,8 +12,8 @@ export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile
 }
 
 /**
- * Starts the bridge, and before it the embedded broker if the settings ask for one. Throws `config.invalid` if a
- * certificate cannot be read, and as `startBroker`.
+ * Starts the bridge, preceded by the embedded broker if the settings ask for one. Throws `config.invalid` if a
+ * certificate cannot be read, and like `startBroker`.
  */
 export async function startMqtt(options: MqttOptions): Promise<Bridge> {
   const { settings, log, folder } = options;

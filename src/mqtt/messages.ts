@@ -3,7 +3,7 @@ import type { Message, MqttLink } from "./mqtt-link.ts";
 
 type Link = Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "isOpen">;
 
-/** The broker drops a message that it could not deliver within this: a plug must not switch an hour later. */
+/** The broker drops a message that it cannot deliver within this time: a plug must not switch an hour later. */
 const expirySeconds = 10;
 
 interface Topic {
@@ -12,8 +12,8 @@ interface Topic {
 }
 
 /**
- * The messages of a broker for plugs and sources. The service starts before the bridge, so its subscriptions are kept
- * until `join`, and while it connects anew.
+ * The messages of a broker for plugs and sources. The service starts before the bridge, so subscriptions are kept until
+ * `join` and while reconnecting.
  */
 export class BrokerMessages implements Messages {
   readonly #now: () => number;
@@ -45,7 +45,7 @@ export class BrokerMessages implements Messages {
   listen(name: string, listener: (message: ReceivedMessage) => void): () => void {
     const existing = this.#topics.get(name);
     const topic = existing ?? { listeners: new Set(), last: null };
-    // A function of its own, because the same listener may subscribe twice.
+    // A separate function, because the same listener may subscribe twice.
     const own = (message: ReceivedMessage): void => listener(message);
     topic.listeners.add(own);
     if (existing === undefined) {

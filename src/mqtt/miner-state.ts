@@ -11,7 +11,7 @@ import {
 import type { Miner } from "../contract/resources.ts";
 import { poolInUse, totalsOf } from "../farm/index.ts";
 
-/** A miner that can have topics: they are named by its uid. */
+/** A miner that can have topics, which are named by its uid. */
 export type MinerWithUid = Miner & { readonly uid: string };
 
 export const hasUid = (miner: Miner): miner is MinerWithUid => miner.uid !== null;
@@ -20,7 +20,7 @@ export const hasUid = (miner: Miner): miner is MinerWithUid => miner.uid !== nul
 export type MinerState = Readonly<Record<string, StateValue>>;
 type StateValue = string | number | null;
 
-/** The unit in which a device's hash rate is displayed. It never changes, since that would break statistics. */
+/** The unit of a device's displayed hash rate. It never changes, since that would break statistics. */
 export interface DisplayUnit {
   /** "TH/s". */
   readonly name: string;
@@ -30,7 +30,10 @@ export interface DisplayUnit {
 
 type Field = (value: PropertyValue, miner: Miner, display: DisplayUnit | null) => StateValue;
 
-/** Switches are "ON" and "OFF", as Home Assistant would display True and False otherwise; it accepts 255 characters. */
+/**
+ * Switches are "ON" and "OFF", because Home Assistant would display True and False otherwise; it accepts 255
+ * characters.
+ */
 const plain = (value: PropertyValue): StateValue => {
   if (typeof value === "boolean") return value ? "ON" : "OFF";
   return typeof value === "string" ? value.slice(0, 250) : value;
@@ -50,7 +53,7 @@ const heatingAction: Field = (_, miner, display) => {
 
 const reasonText: Field = (_, { readings }) => plain(readings.reason?.text ?? null);
 const reasonSince: Field = (_, { readings }) => readings.reason?.since ?? null;
-/** The label of the present power, on a rig that has only a few. */
+/** The label of the present power, on a rig with only a few powers. */
 const powerLabel: Field = (watts, { controls }) => {
   const options = controls.find(({ key }) => key === "power_target")?.options ?? [];
   for (const option of options)
@@ -58,7 +61,7 @@ const powerLabel: Field = (watts, { controls }) => {
   return null;
 };
 const poolName: Field = (_, miner) => plain(poolInUse(miner));
-/** A miner that a user stopped is off for its room; one that the room does not need now is not. */
+/** A miner stopped by a user is off for its room; one that the room does not need now is not. */
 const heatingMode: Field = (_, miner) => {
   const { heating, isRunning } = miner;
   if (heating === null) return null;
@@ -66,7 +69,7 @@ const heatingMode: Field = (_, miner) => {
   return heating.held && !(typeof mining === "boolean" ? mining : isRunning) ? "off" : "heat";
 };
 
-/** The fields of the state that each property gives, by name; a board's or fan's get its number (`board_1`, `fan_0_rpm`). */
+/** The state fields of each property, by name; those of a board or fan get its number (`board_1`, `fan_0_rpm`). */
 const stateFields = {
   status: { status: plain },
   reason: {
@@ -82,7 +85,7 @@ const stateFields = {
   dual_hashrate: { dual_hashrate: plain, dual_hashrate_mh: (value) => scaled(value, 1e6) },
   dual_algorithm: { dual_algorithm: plain },
   power: { power: plain },
-  // To the Wh: a counter in coarser steps would show consumption in bursts.
+  // In Wh: a counter in coarser steps would show consumption in bursts.
   energy: { energy: plain, energy_kwh: (value) => (typeof value === "number" ? value / 1000 : null) },
   efficiency: { efficiency: plain, efficiency_j_th: (value) => scaled(value, 1e-12) },
   power_target: { power_target: plain, power_target_choice: powerLabel },
@@ -129,17 +132,17 @@ const stateFields = {
   fan_percent: { fan_percent: plain },
 } satisfies Record<PropertyKey, Readonly<Record<string, Field>>>;
 
-/** A field that stands beside a property's own. */
+/** A field in addition to a property's own. */
 export type DerivedField = Exclude<{ [K in PropertyKey]: keyof (typeof stateFields)[K] }[PropertyKey], PropertyKey>;
 
 /** The fields of miners with the same boards, fans and switches. */
 interface Layout {
-  /** All unknown. Copies share its layout in memory: a state made field by field takes six times as much. */
+  /** All values unknown. Copies share its layout in memory: a state built field by field takes six times as much. */
   readonly blank: MinerState;
   readonly rows: readonly Row[];
 }
 
-/** A property of a miner, or of one of its parts, and the fields that it gives. */
+/** A property of a miner or of one of its parts, and its fields. */
 interface Row {
   readonly property: Property;
   readonly part: Part;
@@ -147,7 +150,7 @@ interface Row {
 }
 
 const layouts = new Map<string, Layout>();
-/** Far more than there are models; a rig that reports other boards each time must not fill the memory. */
+/** Far more than there are models; a rig that keeps changing its boards must not fill the memory. */
 const maxLayouts = 1_000;
 
 function layoutOf(miner: Miner): Layout {

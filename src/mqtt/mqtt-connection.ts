@@ -21,8 +21,8 @@ export interface ConnectionOptions {
   /** Published by the broker, retained, when the connection is lost or closed; absent: nothing. */
   readonly will?: { readonly topic: string; readonly payload: string };
   /**
-   * Client id of a bridge that does not have the topics. With it, each connection begins without them and without a will,
-   * until `lead`: only what is marked `always` is subscribed to and published.
+   * Client id of a bridge that waits for its topics. With it, each connection starts without the topics and without a
+   * will, until `lead`: only filters and messages marked `always` are used.
    */
   readonly waitingId?: string;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
@@ -76,7 +76,7 @@ export class MqttConnection implements MqttLink {
   #client: MqttClient;
   #version: Version = 5;
   #isOpen = false;
-  /** Whether it has the topics, or will when it is connected. */
+  /** Whether it has the topics, or will have them once connected. */
   #isLeading: boolean;
   #isClosed = false;
   #failedAttempts = 0;
@@ -84,7 +84,7 @@ export class MqttConnection implements MqttLink {
   #hasTriedBoth = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #hasWarnedOfRefusal = false;
-  /** The last connection was closed for a reason that may close the next one as soon. */
+  /** The cause of the last disconnection may recur at once. */
   #mayRecur = false;
   #lastWarning: string | null = null;
 
@@ -121,19 +121,19 @@ export class MqttConnection implements MqttLink {
     return this.#ended.promise;
   }
 
-  /** Takes the topics. */
+  /** Takes over the topics. */
   lead(): void {
     this.#reconnectAs(true);
   }
 
-  /** Leaves the topics to another bridge: as `offline` would be about that one, it is not published. */
+  /** Leaves the topics to another bridge: `offline` is not published, because it would refer to that one. */
   wait(): void {
     this.#reconnectAs(false);
   }
 
   publish(publication: Publication): void {
     if (this.#isClosed || (this.#isOpen && !this.#isLeading && publication.always !== true)) return;
-    // MQTT 3.1.1 has no "no local", and with MQTT 5 another own subscription would deliver it too.
+    // MQTT 3.1.1 has no "no local", and with MQTT 5 another subscription of this client would deliver it too.
     if (this.#subscriptions.takesCommandsAt(publication.topic))
       this.#options.log.warn(
         { topic: publication.topic },
@@ -166,7 +166,7 @@ export class MqttConnection implements MqttLink {
     this.#opened.push(listener);
   }
 
-  /** `isOffline`: that was published already. */
+  /** `isOffline`: the will's message was already published. */
   async close(isOffline = false): Promise<void> {
     if (this.#isClosed) return;
     const { will } = this.#options;
@@ -192,7 +192,7 @@ export class MqttConnection implements MqttLink {
     this.#client = this.#connect();
   }
 
-  /** Disconnects regularly, which keeps the broker from publishing the will. */
+  /** Disconnects cleanly, which keeps the broker from publishing the will. */
   #end(): Promise<void> {
     this.#isOpen = false;
     this.#outgoing.lost();
@@ -224,7 +224,7 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
-      // A tenth of the cost of a message would be the question whether it is to be logged.
+      // Checking whether a message is to be logged would cost a tenth of sending it.
       ...(process.env.DEBUG === undefined ? { log: () => undefined } : {}),
       ...(isWaiting || will === undefined
         ? {}
@@ -322,7 +322,7 @@ export class MqttConnection implements MqttLink {
       this.#client = this.#connect();
       return;
     }
-    // Some brokers admit only the configured client id; then nothing says whether another bridge has the topics.
+    // Some brokers admit only the configured client id; then it is unknown whether another bridge has the topics.
     this.#isLeading = this.#options.waitingId === undefined || (client && !this.#isLeading);
     this.#warnOnce(message);
     this.#scheduleReconnect();
@@ -336,7 +336,7 @@ export class MqttConnection implements MqttLink {
     }, jittered(delayMs));
   }
 
-  /** Not again while the problem stays the same. */
+  /** Warns once while the problem stays the same. */
   #warnOnce(message: string): void {
     if (message === this.#lastWarning) return;
     this.#lastWarning = message;
@@ -353,7 +353,7 @@ export class MqttConnection implements MqttLink {
     );
   }
 
-  /** Subscribes for all of these, as the first of them wants it, and tells each of the broker's answer. */
+  /** Subscribes to all filters with the options of the first, and passes the broker's answer to each. */
   async #request(filters: readonly string[], all: readonly SubscribeOptions[]): Promise<void> {
     const [first] = all;
     if (first === undefined) return;

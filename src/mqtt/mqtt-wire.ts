@@ -1,15 +1,15 @@
 import type { MqttClient } from "mqtt";
 import type { Wire } from "./outgoing.ts";
 
-/** Of MQTT: 5, or 4 for 3.1.1. */
+/** MQTT version: 5, or 4 for 3.1.1. */
 export type Version = 4 | 5;
 
-/** QoS 1 messages under way at once, unless the broker accepts fewer. */
+/** QoS 1 messages in flight, unless the broker accepts fewer. */
 const maxInFlight = 1_000;
-/** With more unsent bytes than this, telemetry to a slow broker is dropped. */
+/** Above this number of unsent bytes, telemetry to a slow broker is dropped. */
 const maxBacklogBytes = 8 * 1024 * 1024;
 
-/** What the broker accepts: QoS 1 messages under way at once, and bytes of a packet. */
+/** Limits of the broker: QoS 1 messages in flight, and bytes of a packet. */
 export interface Limits {
   readonly window: number;
   readonly packet: number;
@@ -18,7 +18,9 @@ export interface Limits {
 /** Bytes of a packet besides topic and payload, generously. */
 const envelope = 256;
 
-/** The messages of a connected client, through mqtt.js. `refused` is called for each that the broker refuses. */
+/**
+ * The messages of a connected client, through mqtt.js. `refused` is called for each message that the broker refuses.
+ */
 export function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
   return {
     send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {

@@ -6,7 +6,7 @@ export interface Wire {
   send(publication: Publication, arrived: () => void): void;
   /** Whether there is room for telemetry. */
   readonly hasRoom: boolean;
-  /** QoS 1 messages that may be under way at once. */
+  /** Maximum QoS 1 messages in flight. */
   readonly window: number;
   /** Called when messages wait for acknowledgements. */
   nudge(): void;
@@ -19,23 +19,23 @@ export interface OutgoingOptions {
   readonly dropped: (count: number) => void;
 }
 
-/** Messages that wait and are not retained: for a broker that is away, and for a slow one. */
+/** Limits for queued messages that are not retained: with the broker away, and with a slow one. */
 const queueLimits = { away: 1_000, slow: 10_000 };
-/** Characters of payloads that may be under way at once; one message may be longer. */
+/** Maximum characters of payloads in flight; a single message may be longer. */
 const maxCharactersUnderWay = 8 * 1024 * 1024;
 
 /**
- * Sends messages in order: telemetry at once or never, others with as many under way as the broker accepts. The queue is
- * bounded, both while there is no connection and for a slow broker.
+ * Sends messages in order: telemetry at once or never, others with as many in flight as the broker accepts. The queue
+ * is bounded, both without a connection and with a slow broker.
  */
 export class Outgoing {
   readonly #options: OutgoingOptions;
   #wire: Wire | null = null;
   #queue = new SendQueue(queueLimits.away);
-  /** What may not be sent over this connection. */
+  /** Messages that must not be sent over this connection. */
   #held = new SendQueue(queueLimits.away);
   #underWay = 0;
-  /** Characters of the payloads under way. */
+  /** Characters of the payloads in flight. */
   #size = 0;
   /** Messages sent since the wire was last nudged. */
   #sent = 0;
@@ -63,7 +63,7 @@ export class Outgoing {
     return promise;
   }
 
-  /** Connected: what waits is sent before what is published from now on; what is not `wanted` waits for the next time. */
+  /** Connected: queued messages are sent before new ones; those not `wanted` wait for the next connection. */
   open(wire: Wire, wanted: (publication: Publication) => boolean = () => true): void {
     this.#wire = wire;
     this.#underWay = 0;
@@ -76,7 +76,7 @@ export class Outgoing {
     this.#pump();
   }
 
-  /** The connection is lost, and with it what was under way. */
+  /** The connection is lost, along with the messages in flight. */
   lost(): void {
     this.#wire = null;
     this.#report();

@@ -1,10 +1,10 @@
-/** Bytes of the length of a packet, and of that of properties (MQTT 5, 1.5.5). */
+/** Maximum bytes of the length of a packet and of its properties (MQTT 5, 1.5.5). */
 const lengthBytes = 4;
 /** Packet types, in the upper half of the first byte. */
 const publish = 3;
 const subscribe = 8;
 const unsubscribe = 10;
-/** The bits of the QoS of a PUBLISH, and QoS 2. */
+/** The QoS bits of a PUBLISH, and QoS 2. */
 const qosBits = 0x06;
 const qos2 = 0x04;
 /** The place of the protocol version in the body of CONNECT, after the name "MQTT" and its length. */
@@ -13,7 +13,7 @@ const versionAt = 6;
 /** Types whose content may be large: messages and lists of topics. */
 const mayBeLarge: ReadonlySet<number> = new Set([publish, subscribe, unsubscribe]);
 
-/** What packets may be. Faults are worded to complete "it sends ...". */
+/** Limits of packets. Faults are worded to complete "it sends ...". */
 export interface PacketRules {
   /** Bytes of a PUBLISH, SUBSCRIBE or UNSUBSCRIBE, header included. */
   readonly largest: number;
@@ -26,18 +26,18 @@ export interface PacketRules {
 }
 
 /**
- * Follows the packets of a connection by their headers, to detect one that is too large before it has arrived: the parsers
- * of mqtt.js and aedes buffer a packet until it is complete, and make objects of all its properties.
+ * Follows the packets of a connection by their headers, to detect an oversized packet before it has arrived: the
+ * parsers of mqtt.js and aedes buffer a packet until it is complete, and create objects for all its properties.
  */
 export class PacketWatch {
   readonly #rules: PacketRules;
   #first = 0;
-  /** Bytes of the body that have yet to arrive; -1 while the header is read. */
+  /** Bytes of the body still to come; -1 while the header is read. */
   #remaining = -1;
   /** Bytes of the header read so far, and the length read so far. */
   #head = 0;
   #length = 0;
-  /** Bytes of the body read so far, and the place of the next one to look at; Infinity for none. */
+  /** Bytes of the body read so far, and the position of the next one to check; Infinity for none. */
   #at = 0;
   #next = Number.POSITIVE_INFINITY;
   #topicLength = 0;
@@ -51,17 +51,17 @@ export class PacketWatch {
     this.#rules = rules;
   }
 
-  /** Where the incomplete packet begins in the bytes inspected last; 0 if it began before them. */
+  /** Where the incomplete packet begins in the last inspected bytes; 0 if it began before them. */
   get unfinishedAt(): number {
     return this.#unfinishedAt;
   }
 
-  /** Bytes that this packet lacks; 0 if none does, or its header is incomplete. */
+  /** Missing bytes of this packet; 0 if it is complete or its header is incomplete. */
   get missing(): number {
     return Math.max(0, this.#remaining);
   }
 
-  /** What is wrong with the next bytes; null if nothing is. */
+  /** The fault in the next bytes; null if there is none. */
   inspect(bytes: Uint8Array): string | null {
     this.#unfinishedAt = 0;
     for (let at = 0; at < bytes.length; ) {

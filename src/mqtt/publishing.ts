@@ -18,17 +18,17 @@ export interface PublishingOptions {
   readonly faults: RigFaults;
   /** QoS of state topics. */
   readonly qos: 0 | 1;
-  /** Minimum s between two messages of readings of one miner. */
+  /** Minimum s between two messages with readings of one miner. */
   readonly interval: number;
   /** Epoch ms. */
   readonly now: () => number;
-  /** Notifications have come, or were acknowledged or cleared. */
+  /** Notifications arrived, or were acknowledged or cleared. */
   readonly notified: () => void;
 }
 
 interface MinerEntry extends TopicState {
   miner: MinerWithUid;
-  /** The state to publish when it is due; kept, because making one costs more than sending it. */
+  /** The state to publish when due; kept, because building it costs more than sending it. */
   current: MinerState;
   availability: string | null;
   /** The last known status, in lower case; null before the first. */
@@ -36,30 +36,30 @@ interface MinerEntry extends TopicState {
 }
 
 /**
- * Between the announcement of a device and its state, which only then reaches new entities; and between the removal of a
- * device and that of its topics, whose emptiness would be an error of entities that still exist.
+ * Delay between the announcement of a device and its state, which new entities receive only then; and between the
+ * removal of a device and of its topics, because entities that still exist would report an error for empty ones.
  */
 const afterDiscoveryMs = 1_000;
 /** Miners published per turn of the event loop. */
 const batch = 200;
 
-/** What the bridge publishes, and when, from the lists and events of the service. */
+/** Decides what the bridge publishes and when, from the lists and events of the service. */
 export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();
-  /** uids of miners whose state cannot be made. */
+  /** uids of miners whose state cannot be built. */
   readonly #failing = new Set<string>();
   readonly #sums: Sums;
-  /** Miners that may be identified any moment, by id. */
+  /** Miners that may soon be identified, by id. */
   readonly #unnamed = new Map<number, Miner>();
-  /** Of the others, those whose state is not known yet. */
+  /** Identified miners whose state is not known yet. */
   readonly #unread = new Map<number, MinerWithUid>();
-  /** Topics of what was removed, and when they are emptied (epoch ms). */
+  /** Topics of removed devices, and when to empty them (epoch ms). */
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
-  /** Severities of the open notifications that were told, or were open at the beginning. */
+  /** Severities of the open notifications that were published or were already open at the start. */
   readonly #openNotifications = new Map<number, Severity>();
   #knowsFirstOpen = false;
 
@@ -72,7 +72,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     return this.#miners.get(uid)?.miner;
   }
 
-  /** The miners of the farm; undefined before they were read. */
+  /** The miners of the farm; undefined before the first read. */
   get all(): MinerWithUid[] | undefined {
     return this.#isRead ? [...this.named()] : undefined;
   }
@@ -87,7 +87,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     return [...this.#unnamed.values(), ...this.#unread.values()];
   }
 
-  /** How many of those have no topics yet. */
+  /** Number of those without topics. */
   get unnamed(): number {
     return this.#unnamed.size;
   }
@@ -123,7 +123,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#markUnnamed(miner);
     if (!hasUid(miner)) return;
     const holder = this.#miners.get(miner.uid);
-    // Where a server lists two with one uid, the first keeps it.
+    // If a server lists two miners with one uid, the first keeps it.
     if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === miner.uid) return;
     const { id, uid } = miner;
     this.#uids.set(id, uid);
@@ -153,7 +153,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     if (is !== was) this.#sums.markAll();
   }
 
-  /** Its state cannot be made: it is published as unavailable, and left out of the sums. */
+  /** Its state cannot be built: it is published as unavailable, and left out of the sums. */
   #fail({ id, uid }: Miner): void {
     if (uid === null || this.#uids.get(id) !== uid) return;
     this.#miners.delete(uid);
@@ -182,7 +182,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#sums.markAll();
   }
 
-  /** Its energy is published with the sums. */
+  /** The farm's energy is published with the sums. */
   summary(summary: Summary): void {
     this.#sums.energies = summary;
   }
@@ -192,16 +192,16 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#publishEvent(uid, { event_type: event, [eventReading[event]]: value, before });
   }
 
-  /** All notifications that are open now. A repeat of one that was open at the beginning is not a new one. */
+  /** All open notifications. A repeat of one that was open at the start is not new. */
   openNotifications(open: readonly Notification[]): void {
     const severities = new Map(open.map(({ id, severity }) => [id, severity]));
     for (const id of this.#openNotifications.keys()) if (!severities.has(id)) this.#openNotifications.delete(id);
-    // Later none is added: one that has just come is in the list before its event is here.
+    // Only the first list adds any: a new notification is in the list before its event arrives.
     if (!this.#knowsFirstOpen) for (const [id, severity] of severities) this.#openNotifications.set(id, severity);
     this.#knowsFirstOpen = true;
   }
 
-  /** One event when it comes, when it becomes more severe and when it is over; a repeat is none. */
+  /** Publishes an event when a notification is raised, becomes more severe, or is closed; a repeat publishes none. */
   notification(notification: Notification): void {
     const { id, minerName, title, timeUtc, message, isWarning, severity, count, lastUtc, closedUtc } = notification;
     const { connection, topics } = this.#options;
@@ -209,7 +209,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     if (closedUtc === null && this.#openNotifications.get(id) === severity) return;
     if (closedUtc === null) this.#openNotifications.set(id, severity);
     else this.#openNotifications.delete(id);
-    // An event such as a best share is over at once, and does not end.
+    // An event such as a best share closes at once, without an end.
     const isEnd = closedUtc !== null && closedUtc !== timeUtc;
     const type = isEnd ? "closed" : isWarning ? "warning" : "notification";
     const event = { event_type: type, id, severity, miner: minerName, title, message, count };
@@ -226,7 +226,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
         });
   }
 
-  /** The counts change; what happened to the rigs does not. */
+  /** The counts change; no event is published. */
   notificationsHandled(): void {
     this.#options.notified();
   }
@@ -283,7 +283,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     for (const topic of topics) this.#toEmpty.set(topic, this.#options.now() + afterDiscoveryMs);
   }
 
-  /** What an earlier run retained of a miner stays until its state is known. */
+  /** Retained messages of an earlier run stay until the miner's state is known. */
   #publishMiner(entry: MinerEntry, always: boolean): void {
     const { connection, topics, qos, interval, now } = this.#options;
     const { miner, current: state } = entry;
@@ -305,7 +305,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#emptySoon([this.#options.topics.group(id).state]);
   }
 
-  /** The first known status is no change. */
+  /** The first known status is not a change. */
   #publishStatusChange(entry: MinerEntry): void {
     const { miner, status: before } = entry;
     if (isUnread(miner)) return;

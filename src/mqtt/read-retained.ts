@@ -1,6 +1,6 @@
 import type { Message, MqttLink } from "./mqtt-link.ts";
 
-/** Runs work once after so many ms; returns how to cancel it. */
+/** Runs work once after this many ms; returns a function that cancels it. */
 export type Schedule = (work: () => void, ms: number) => () => void;
 
 export const byTimer: Schedule = (work, ms) => {
@@ -9,8 +9,8 @@ export const byTimer: Schedule = (work, ms) => {
 };
 
 /**
- * For the wait until a broker is quiet, in two halves: if this process was busy, the first is over at once, and what has
- * arrived meanwhile is read before the second.
+ * Splits the wait for a quiet broker in two halves: if this process was busy, the first half is over at once, and
+ * messages that arrived in the meantime are read before the second.
  */
 export const inHalves =
   (schedule: Schedule): Schedule =>
@@ -32,8 +32,8 @@ export interface RetainedReading {
 }
 
 /**
- * Reads once what a broker retains; begins again with each connect, until it is done. Returns what ends it early. The
- * time counts from the broker's answer to the subscription, which a slow one gives late.
+ * Reads a broker's retained messages once; starts over with each connect until done. Returns a function that ends it
+ * early. The time counts from the broker's answer to the subscription, which may be late.
  */
 export function readRetained(options: RetainedReading): () => void {
   const { connection, filters, quietMs, receive, done } = options;

@@ -23,8 +23,8 @@ export interface RequestsOptions {
 const maxRunning = 64;
 
 /**
- * Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. Every subscriber can
- * read the responses, so secrets are empty in them; an empty secret in a request leaves the stored one unchanged.
+ * Every operation of the API, at `bridge/request/<operation>`, with its input as JSON. Every subscriber can read the
+ * responses, so they contain no secrets; an empty secret in a request leaves the stored one unchanged.
  */
 export class Requests {
   readonly #options: RequestsOptions;
@@ -61,7 +61,7 @@ export class Requests {
     const { service, changed } = this.#options;
     const { input, userId } = flatInput(operations[name], withoutEmptySecrets(operations[name], value));
     try {
-      // The input was made by this operation's schemas, which the types of the table cannot express.
+      // The input was parsed by this operation's schemas, which the types of the table cannot express.
       const reply: unknown = await Reflect.apply(service[name], service, [
         input,
         userId === undefined ? caller : { ...caller, userId },

@@ -28,11 +28,11 @@ export function responseOf(outcome: Outcome, transaction: unknown): CommandRespo
   return { status: "error", code, error: message, ...(errors.length > 0 ? { errors } : {}), ...echo };
 }
 
-/** The broker drops a response that it could not deliver within this (MQTT 5). */
+/** The broker drops a response that it cannot deliver within this time (MQTT 5). */
 const expirySeconds = 60;
-/** Refusals answered and logged in a second; further ones are only counted. */
+/** Refusals answered and logged per second; further ones are only counted. */
 const refusalsPerSecond = 20;
-/** Refused response topics that are logged; memory is bounded. */
+/** Limits the refused response topics that are logged, to bound memory. */
 const maxLoggedTopics = 20;
 
 export interface ResponderOptions {
@@ -47,8 +47,8 @@ export interface ResponderOptions {
 }
 
 /**
- * Responds at the sender's response topic if that is allowed, else at the default one; refusals are limited in rate. The
- * bridge publishes with its own rights on the broker, so a sender may not name just any topic.
+ * Responds at the sender's response topic if that is allowed, otherwise at the default one; refusals are rate-limited.
+ * The bridge publishes with its own rights on the broker, so a sender may not name just any topic.
  */
 export class Responder {
   readonly #options: ResponderOptions;
@@ -117,7 +117,7 @@ const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0
 const isTopic = (topic: string): boolean =>
   topic.length > 0 && topic.length <= 1000 && !/[+#\0]/.test(topic) && !topic.startsWith("$");
 
-/** An entry allows the topics that it matches and all topics below them. */
+/** An entry allows the topics that it matches and all topics below. */
 const isListed = (topic: string, filters: readonly string[]): boolean =>
   filters.some((filter) => matches(filter.endsWith("#") ? filter : `${filter}/#`, topic));
 

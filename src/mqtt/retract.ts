@@ -18,19 +18,19 @@ export interface RetractOptions {
   readonly settings: MqttSettings & { readonly url: string };
   /** Only lists what would be removed. */
   readonly dryRun: boolean;
-  /** Takes lines for the user. */
+  /** Receives lines for the user. */
   readonly report: (line: string) => void;
 }
 
 /** After this long without another retained message, all are taken to have arrived. */
 const quietMs = 1_500;
-/** A running bridge answers within this. */
+/** A running bridge answers within this time. */
 const answerMs = 3_000;
 /** Messages removed between two lines about the progress. */
 const batch = 100;
 
 /**
- * Empties what a bridge has retained: its discovery messages, then the topics below its base. Throws if a bridge with
+ * Clears the retained messages of a bridge: discovery first, then the topics below its base. Throws if a bridge with
  * this base is running, if the broker cannot be reached, or if it keeps some of the messages.
  */
 export async function retract({ settings, dryRun, report }: RetractOptions): Promise<void> {
@@ -40,7 +40,7 @@ export async function retract({ settings, dryRun, report }: RetractOptions): Pro
   const fail = (...words: unknown[]): void =>
     failure.reject(new RigbridgeError("service.unreachable", String(words.at(-1))));
   const connection = await openConnection({
-    // With the client id of the bridge it would end the connection of one that is running.
+    // The client id of the bridge would disconnect a running one.
     settings: { ...settings, clientId: `${settings.clientId}-retract` },
     log: { info: () => undefined, warn: fail, error: fail },
   });
@@ -75,11 +75,11 @@ export async function retract({ settings, dryRun, report }: RetractOptions): Pro
   }
 }
 
-/** What a bridge with these settings has retained, in the order in which it is removed. */
+/** The retained messages of a bridge with these settings, in order of removal. */
 interface Found {
   readonly discovery: readonly string[];
   readonly topics: readonly string[];
-  /** Whether its state is "online", which a broker that was restarted may keep for a bridge that has ended. */
+  /** Whether its state is "online"; a restarted broker may keep this state of an ended bridge. */
   readonly isOnline: boolean;
 }
 
@@ -113,7 +113,7 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
   const info = topics.get(own.info);
   // Other programs have topics like these, too.
   const isOurs = discovery.length > 0 || (info !== undefined && isFromBridge(info));
-  // The topic that shows whose they are comes last, so that an interrupted removal can be repeated.
+  // The topic that identifies the bridge comes last, so that an interrupted removal can be repeated.
   const order = (topic: string): number => [own.state, own.info].indexOf(topic);
   return {
     discovery,
@@ -130,7 +130,7 @@ function isFromBridge(info: string): boolean {
   }
 }
 
-/** Whether a bridge answers a command, which is for no miner. */
+/** Whether a bridge answers a command that is for no miner. */
 async function answers({ base }: MqttSettings, connection: MqttConnection): Promise<boolean> {
   const { action, response } = topicsOf(base).miner("retract");
   const answered = Promise.withResolvers<boolean>();

@@ -16,8 +16,8 @@ interface Item {
 const maxCharacters = 16 * 1024 * 1024;
 
 /**
- * Messages that wait to be sent, in order. For a retained topic only the newest waits, at the position of the first; of
- * all others, the newest `limit`.
+ * Messages to send, in order. Of a retained topic only the newest message waits, at the position of the first; of all
+ * others, the newest `limit`.
  */
 export class SendQueue {
   readonly #limit: number;

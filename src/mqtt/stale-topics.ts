@@ -19,7 +19,7 @@ export class StaleTopics {
     this.#root = topics.summary.slice(0, topics.summary.lastIndexOf("/"));
   }
 
-  /** Call it once the miners and groups are known, and Home Assistant has removed the devices of others. */
+  /** Call it once the miners and groups are known, and Home Assistant's announcer has removed stale devices. */
   sweep(): void {
     if (this.#isDone) return;
     this.#isDone = true;
@@ -35,7 +35,7 @@ export class StaleTopics {
     });
   }
 
-  /** Another bridge may retain topics: the next call of `sweep` begins again. */
+  /** Another bridge may retain topics: the next call of `sweep` starts over. */
   again(): void {
     this.#isDone = false;
   }

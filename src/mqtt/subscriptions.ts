@@ -6,10 +6,10 @@ export interface Subscriber {
   readonly options: SubscribeOptions;
 }
 
-/** Who subscribes to what over a connection; they stay when it is lost. */
+/** The subscribers of a connection; they are kept when it is lost. */
 export class Subscriptions {
   readonly #byFilter = new Map<string, readonly Subscriber[]>();
-  /** Filters of topics that take commands. */
+  /** Filters of command topics. */
   readonly #fresh = new Set<string>();
 
   add(filters: readonly string[], subscriber: Subscriber): void {
@@ -19,7 +19,7 @@ export class Subscriptions {
     }
   }
 
-  /** Without `handle`, all subscribers of these filters. Returns those that nobody uses any more. */
+  /** Without `handle`, removes all subscribers of these filters. Returns the filters without subscribers. */
   remove(filters: readonly string[], handle?: Handle): string[] {
     for (const filter of filters) {
       const others = (this.#byFilter.get(filter) ?? []).filter(
@@ -43,7 +43,7 @@ export class Subscriptions {
     for (const [filter, subscribers] of this.#byFilter) if (matches(filter, topic)) yield* subscribers;
   }
 
-  /** Whether a message at this topic, or one that this filter lets through, would be taken for a command. */
+  /** Whether a message at this topic, or one let through by this filter, would be read as a command. */
   takesCommandsAt(topic: string): boolean {
     for (const filter of this.#fresh) if (matches(filter, topic)) return true;
     return false;

@@ -14,7 +14,7 @@ export interface SumsOptions {
   readonly announcer: Announcer | null;
   /** QoS of state topics. */
   readonly qos: 0 | 1;
-  /** Minimum s between two messages of readings of one group. */
+  /** Minimum s between two messages with readings of one group. */
   readonly interval: number;
   /** Epoch ms. */
   readonly now: () => number;
@@ -26,7 +26,7 @@ export interface SummedMiners {
   named(): Iterable<MinerWithUid>;
   /** The miners whose state is not known yet. */
   unread(): Iterable<Miner>;
-  /** How many of those have no topics yet. */
+  /** Number of those without topics. */
   readonly unnamed: number;
 }
 
@@ -55,7 +55,7 @@ export class Sums {
     this.#farm = miners;
   }
 
-  /** Takes the groups of the farm; returns those that no longer exist. */
+  /** Sets the groups of the farm; returns removed ones. */
   read(groups: readonly Group[]): number[] {
     const { topics } = this.#options;
     const here = new Set([farm, ...groups.map(({ id }) => id)]);
@@ -122,7 +122,7 @@ export class Sums {
     }
   }
 
-  /** `isUnknown`: not every member is known, so what was published before stays. */
+  /** `isUnknown`: some members are not known yet, so the published sum stays. */
   #publishSum(sum: SumEntry, miners: readonly MinerWithUid[], isUnknown: boolean, always: boolean): void {
     const { connection, qos, interval, now, units, announcer } = this.#options;
     if (isUnknown && !sum.isDirty && !always) return;

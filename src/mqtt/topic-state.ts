@@ -9,12 +9,12 @@ export interface TopicState {
   due: number;
 }
 
-/** An unchanged state is published again after this. */
+/** An unchanged state is published again after this time. */
 const heartbeatMs = 60_000;
-/** The broker drops a state after this (MQTT 5). */
+/** The broker drops a state after this time (MQTT 5). */
 export const expirySeconds = 180;
 
-/** Whether a state is published now; if it is due later, `topic.due` is brought forward. */
+/** Whether to publish a state now; if it is due later, `topic.due` is brought forward. */
 export function isDue(topic: TopicState, state: MinerState, now: number, interval: number, always: boolean): boolean {
   if (always || topic.state === null || topic.due <= now) return true;
   const urgency = urgencyOf(topic.state, state);

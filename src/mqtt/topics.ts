@@ -11,15 +11,15 @@ export interface Topics {
   readonly notifications: string;
   readonly request: (operation: string) => string;
   readonly response: (operation: string) => string;
-  /** Where the bridge takes commands for itself. */
+  /** Topics for commands to the bridge itself. */
   readonly bridge: { readonly action: string; readonly logLevel: string; readonly response: string };
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number) => ThingTopics;
-  /** Takes commands to all miners; the state of the farm is the summary. */
+  /** Topics for commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
-  /** Filters of the topics that take commands for miners, groups and the farm. */
+  /** Filters of the command topics of miners, groups and the farm. */
   readonly commands: readonly string[];
-  /** Filters of those that take API requests and commands for the bridge itself. */
+  /** Filters of API requests and of commands for the bridge itself. */
   readonly requests: readonly string[];
 }
 

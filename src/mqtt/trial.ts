@@ -8,10 +8,10 @@ import { readRetained } from "./read-retained.ts";
 const quietMs = 1_000;
 /** A broker that refuses the subscription may never answer it. */
 const retainedMs = 4_000;
-/** Where Mosquitto and others say who they are. */
+/** Where Mosquitto and others publish their version. */
 const versionTopic = "$SYS/broker/version";
 
-/** Connects beside the bridge, asks the broker who it is and whether Home Assistant is there, and disconnects. */
+/** Connects beside the bridge, reads the broker's version and whether Home Assistant is there, and disconnects. */
 export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Promise<SettingsFinding[]> {
   const { url, clientId } = settings;
   if (url === undefined)
@@ -28,7 +28,7 @@ export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Pr
   let connection: MqttConnection | undefined;
   try {
     connection = await openConnection({
-      // With the client id of the bridge it would end its connection.
+      // The client id of the bridge would end its connection.
       settings: { ...settings, url, clientId: `${clientId}-test` },
       log: { info: () => undefined, warn: fail, error: fail },
     });

@@ -1,12 +1,12 @@
 import { type PacketRules, PacketWatch } from "./packet-watch.ts";
 
 /**
- * Joins what a connection receives into whole packets. The parser of aedes would keep the pieces of a large packet and then
- * copy them, so that a flood of such packets leaves garbage faster than it is collected.
+ * Joins received bytes into whole packets. The parser of aedes would keep the pieces of a large packet and then copy
+ * them, so that a flood of such packets creates garbage faster than it is collected.
  */
 export class WholePackets {
   readonly #watch: PacketWatch;
-  /** An incomplete packet, and how many bytes of it are there. */
+  /** An incomplete packet, and the number of its bytes received so far. */
   #packet: Buffer | null = null;
   #filled = 0;
 
@@ -15,8 +15,8 @@ export class WholePackets {
   }
 
   /**
-   * The packets that these bytes complete; null if there are none. Frees the memory of the bytes if all of them are copied.
-   * Throws if a packet breaks the rules.
+   * The packets completed by these bytes; null if there are none. Frees the memory of the bytes if all of them are
+   * copied. Throws if a packet breaks the rules.
    */
   take(bytes: Buffer): Buffer | null {
     const fault = this.#watch.inspect(bytes);

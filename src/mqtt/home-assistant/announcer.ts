@@ -33,7 +33,7 @@ export interface AnnouncerOptions {
   readonly warn?: (message: string) => void;
   /** A device was announced: the uid of its miner, or the id of its group, 0 for the farm. */
   readonly announced?: (device: string | number) => void;
-  /** Devices that no longer exist have been removed. */
+  /** Stale devices have been removed. */
   readonly swept?: () => void;
   readonly schedule?: Schedule;
   readonly delays?: Delays;
@@ -42,11 +42,11 @@ export interface AnnouncerOptions {
 export interface Delays {
   /** Changes in quick succession are announced once; Home Assistant would otherwise delay the rest of a device. */
   readonly debounceMs: number;
-  /** How often an announced device is compared again: a reading may change its shape, but hardly ever does. */
+  /** How often an announced device is compared again: a reading rarely changes its shape. */
   readonly recheckMs: number;
   /** After this long without another retained message, all are taken to have arrived. */
   readonly quietMs: number;
-  /** Home Assistant has this long to let go of entities when devices change between one message and one for each. */
+  /** How long Home Assistant has to let go of entities when devices change between one message and one per entity. */
   readonly migrateMs: number;
 }
 
@@ -73,7 +73,7 @@ interface MinerEntry {
 }
 
 interface Farm extends Members {
-  /** Miners that were not identified yet. */
+  /** Miners that are not identified yet. */
   readonly unnamed: number;
 }
 
@@ -82,7 +82,7 @@ interface GroupEntry extends Members {
 }
 
 /**
- * Publishes nothing until it has read what the broker retains of an earlier run and knows how many miners there are:
+ * Publishes nothing until it has read the retained messages of earlier runs and knows how many miners there are:
  * entities whose values a rig does not report now stay, and devices that no longer exist are removed.
  */
 class HomeAssistant implements Announcer {
@@ -94,12 +94,12 @@ class HomeAssistant implements Announcer {
   readonly #miners = new Map<string, MinerEntry>();
   readonly #groups = new Map<number, GroupEntry>();
   #farm: Farm | null = null;
-  /** Devices to announce, or that may have changed. */
+  /** New devices, and those that may have changed. */
   readonly #changed = new Set<Key>();
-  /** Announced devices that may have changed; they can wait. */
+  /** Announced devices that may have changed; lower priority. */
   readonly #toRecheck = new Set<Key>();
   readonly #announced = new Set<Key>();
-  /** null: a name has changed since they were made. */
+  /** Null: to be rebuilt, because a name has changed. */
   #objectIds: ReadonlyMap<string, string> | null = null;
   #hasReadRetained = false;
   #isSwept = false;
@@ -222,7 +222,7 @@ class HomeAssistant implements Announcer {
     };
   }
 
-  /** Of devices with one name, a miner comes before a group, and what was added first before what came later. */
+  /** For devices with the same name, a miner precedes a group, and an older device a newer one. */
   #idsOfNames(): ReadonlyMap<string, string> {
     if (this.#objectIds !== null) return this.#objectIds;
     const base = this.#base;
@@ -236,7 +236,7 @@ class HomeAssistant implements Announcer {
     return this.#objectIds;
   }
 
-  /** Reads what the broker retains of an earlier run. Returns what ends the reading. */
+  /** Reads retained messages of earlier runs. Returns a function that ends the reading. */
   #readRetained(): () => void {
     const { connection, topics } = this.#options;
     return readRetained({
@@ -316,7 +316,7 @@ class HomeAssistant implements Announcer {
     });
   }
 
-  /** Whether this device is to be announced; then it counts as announced. */
+  /** Whether this device is to be announced; if so, it counts as announced. */
   #startAnnouncing(key: Key): boolean {
     this.#toRecheck.delete(key);
     if (!this.#changed.delete(key)) return false;

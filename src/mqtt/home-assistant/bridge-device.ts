@@ -4,7 +4,7 @@ import { bridgeId, type DeviceContext, device } from "./device.ts";
 
 const config = { entity_category: "config" } as const;
 
-/** What the bridge accepts for itself. */
+/** The commands that the bridge accepts for itself. */
 interface BridgeAbilities {
   readonly canCommand: boolean;
   readonly canRestart: boolean;
@@ -21,7 +21,7 @@ export function bridgeConfig({ canCommand, canRestart }: BridgeAbilities, contex
       state: topics.info,
       availability: null,
       components: {
-        // Not unavailable while the bridge is: it shows just that.
+        // Stays available while the bridge is offline: it shows that state.
         connection: { ...connectivity(topics.state, topics.state), availability: [] },
         version: {
           platform: "sensor",

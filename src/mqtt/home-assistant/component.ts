@@ -10,7 +10,7 @@ export interface DeviceConfig {
   readonly origin: Origin;
   readonly availability: readonly Availability[];
   readonly availability_mode: "all";
-  /** Of every component that has none of its own. */
+  /** For every component without its own. */
   readonly state_topic: string;
   /** By a stable id: a new id would be a new entity. */
   readonly components: Components;
@@ -55,7 +55,7 @@ export const originName = "Rigbridge";
 /** A reading that was not published again becomes unknown after this: three heartbeats. */
 const expirySeconds = 180;
 
-/** The broker drops a command that it could not deliver within this. */
+/** The broker drops a command that it cannot deliver within this time. */
 const commandExpirySeconds = 60;
 
 type Options = Readonly<Record<string, Option>>;
@@ -174,8 +174,8 @@ export const thermostat = ({ state, action, setProperty }: ThingTopics, options:
   ...options,
 });
 
-/** `event_type` at the topic `notification`: one of info, one above it, and the end of either. */
+/** `event_type` at the topic `notification`: info, anything above, and the end of either. */
 export const notificationTypes = ["notification", "warning", "closed"] as const;
 
-/** `event_type` at `miner/<uid>/event`. Home Assistant logs a warning for each that was not announced. */
+/** `event_type` at `miner/<uid>/event`. Home Assistant logs a warning for each unannounced type. */
 export const minerEventTypes = [...notificationTypes, "status", "best_share", "block_found"] as const;

@@ -13,7 +13,7 @@ import {
 import { entitiesOf, type PreviousComponents, type Subject } from "./entities.ts";
 import { entityIdOf, slugOf } from "./object-ids.ts";
 
-/** What all devices of a bridge share. */
+/** Common data of all devices of a bridge. */
 export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "pools"> {
   /** First levels of every topic; two bridges on one broker need different ones. */
   readonly base: string;
@@ -24,7 +24,7 @@ export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "po
   readonly rules: readonly ManualAction[];
   /** URL of the service, for people. */
   readonly page?: string;
-  /** First parts of the ids of entities, by device; a device that is not in it has its name, else its id. */
+  /** First parts of the ids of entities, by device; a missing device uses its name or id. */
   readonly objectIds: ReadonlyMap<string, string>;
 }
 
@@ -116,7 +116,7 @@ export function device(
     state_topic: state,
     components: Object.fromEntries(
       Object.entries(components).map(([key, component]) => {
-        // Home Assistant puts the area before the ids that it makes itself.
+        // Home Assistant puts the area before ids that it generates.
         const entityId = entityIdOf(component.platform, objectId, component.name);
         return [key, { ...component, unique_id: `${id}_${key}`, default_entity_id: entityId }];
       }),
@@ -129,7 +129,7 @@ const macOf = (digits: string): string => digits.toLowerCase().replace(/(..)(?=.
 /** Managed miners have smaller ids. Their address is only the name of their host, which has no page. */
 const firstExternalId = 1_000_000_001;
 
-/** Ports of miners' APIs, which are not web pages: the page of such a rig is at the usual port. */
+/** Ports of miners' APIs, which are not web pages: the page of such a rig is at the default port. */
 const apiPorts = ["4028", "4433"];
 
 /** The rig's own web page, if its address is valid in a URL. */

@@ -23,13 +23,13 @@ export interface DiscoveryOptions {
   readonly connection: Pick<MqttLink, "publish" | "settled" | "isConnected">;
   readonly settings: Pick<HomeAssistantSettings, "prefix" | "components">;
   readonly schedule: Schedule;
-  /** Home Assistant has this long to let go of entities before they are announced in another form. */
+  /** How long Home Assistant has to let go of entities before they are announced in another form. */
   readonly migrateMs: number;
 }
 
 interface Device {
   announced: Announced;
-  /** The digest of the message at each topic; null: it is published again the next time. */
+  /** The digest of the message at each topic; null: publish it again next time. */
   readonly messages: Map<string, string | null>;
 }
 
@@ -37,20 +37,20 @@ interface Device {
 interface Migration {
   /** The topics that the device leaves. */
   readonly from: readonly string[];
-  /** What is announced once Home Assistant has let go of the entities. */
+  /** The announcement that follows once Home Assistant has let go of the entities. */
   next: DeviceConfig;
   announced: () => void;
   readonly cancel: () => void;
 }
 
-/** The discovery messages on a broker: each is published again only when it differs. */
+/** The discovery messages on a broker: each is published again only if it differs. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #devices = new Map<string, Device>();
   readonly #migrations = new Map<string, Migration>();
-  /** Topics with the mark of a migration that an earlier run did not finish, by device. */
+  /** Topics with the migration mark of an earlier run that did not finish, by device. */
   readonly #marked = new Map<string, Set<string>>();
-  /** Emptied topics whose messages the broker may still have. */
+  /** Emptied topics whose messages may still be on the broker. */
   readonly #emptied = new Set<string>();
 
   constructor(options: DiscoveryOptions) {
@@ -61,7 +61,7 @@ export class Discovery {
     return [...this.#devices.keys()];
   }
 
-  /** The topics of all announcements, of other programs too. */
+  /** The topics of all announcements, including those of other programs. */
   get filters(): readonly string[] {
     return discoveryFilters(this.#prefix);
   }
@@ -98,7 +98,7 @@ export class Discovery {
     return this.#devices.has(id);
   }
 
-  /** Publishes a device; null removes it. Calls `announced` once it has published anything but a removal. */
+  /** Publishes a device; null removes it. Calls `announced` after publishing anything but a removal. */
   publish(id: string, config: DeviceConfig | null, announced = (): void => {}): void {
     if (config === null) {
       this.#remove(id);
@@ -113,7 +113,7 @@ export class Discovery {
     else if (this.#announce(id, device, config)) announced();
   }
 
-  /** The broker may have lost or missed messages: each device is published again the next time. */
+  /** The broker may have lost or missed messages: each device is published again next time. */
   doubt(): void {
     for (const topic of this.#emptied) this.#empty(topic);
     for (const { messages } of this.#devices.values()) for (const topic of messages.keys()) messages.set(topic, null);
@@ -179,9 +179,9 @@ export class Discovery {
   }
 
   /**
-   * Home Assistant is asked to let go of the entities; then the old messages are emptied and the entities are announced in
-   * the new form, so they keep their ids, settings and history. Home Assistant documents the last two steps in the other
-   * order, but then it warns of each emptied message.
+   * Asks Home Assistant to let go of the entities, empties the old messages and announces the entities in the new form,
+   * so they keep their ids, settings and history. Home Assistant documents the last two steps in the other order, but
+   * then it warns of each emptied message.
    */
   #migrate(id: string, from: readonly string[], next: DeviceConfig, announced: () => void): void {
     const { schedule, migrateMs } = this.#options;

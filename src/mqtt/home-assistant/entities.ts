@@ -36,18 +36,18 @@ export interface Subject {
   readonly miner: Miner;
   readonly state: MinerState;
   readonly topics: ThingTopics;
-  /** "TH/s"; null while it is unknown. */
+  /** "TH/s"; null while unknown. */
   readonly hashrateUnit: string | null;
-  /** "SEK"; null while it is unknown. */
+  /** "SEK"; null while unknown. */
   readonly currency: string | null;
   /** Entities of boards, fans and shares are enabled by default. */
   readonly detail: boolean;
-  /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
+  /** Names of the pools that rigs can be switched to besides those they list; null while unknown. */
   readonly pools: readonly string[] | null;
   readonly previous: PreviousComponents;
 }
 
-/** The components that were announced before; they stay while the rig is off or does not report their values. */
+/** The previously announced components; they stay while the rig is off or does not report their values. */
 export interface PreviousComponents {
   has(component: string): boolean;
   /** The options of a select. */
@@ -98,14 +98,14 @@ function nameOf({ name, of }: Property, part: Part, { hasGpu, readings: { boards
 
 const config = { entity_category: "config" } as const;
 
-/** Whether the rig reports this, or once did; other entities would stay unknown for ever. */
+/** Whether the rig reports this or has before; other entities would stay unknown for ever. */
 const isReported = ({ state, previous }: Subject, field: string, id = field): boolean =>
   (state[field] ?? null) !== null || previous.has(id);
 
-/** Details that not every user wants to see. */
+/** Details that some users do not want. */
 const details = ({ detail }: Subject) => (detail ? {} : { enabled_by_default: false });
 
-/** Details of every board or fan: few enough where there are one or two boards. */
+/** Details of every board or fan, shown if there are one or two boards. */
 const partDetails = (subject: Subject) => {
   const { length } = subject.miner.readings.boards;
   return length === 1 || length === 2 ? {} : details(subject);
@@ -143,8 +143,8 @@ const hashrate =
   };
 
 /**
- * A number with the rig's own range and step, which never becomes narrower and includes the present value; the words
- * that the control also takes become buttons.
+ * A number with the rig's own range and step, which never narrows and includes the present value; words that the
+ * control accepts become buttons.
  */
 const ranged =
   (options: Options, source?: DerivedField): MakeEntities =>
@@ -168,7 +168,7 @@ const ranged =
     };
   };
 
-/** The words that a range also takes. */
+/** The words that a range also accepts. */
 const wordsOf = ({ kind, options }: Control): string[] =>
   kind === "range" ? (options ?? []).map((word) => (typeof word === "string" ? word : word.label)) : [];
 
@@ -195,7 +195,7 @@ const mining: MakeEntities = (entity) => {
   return readOnly(entity, () => binarySensor(field, { device_class: "running" }));
 };
 
-/** A number, or a select on a rig that has only a few powers. To switch it on and off there is `mining`. */
+/** A number, or a select on a rig with only a few powers. `mining` switches it on and off. */
 const powerTarget: MakeEntities = (entity) => {
   const { field, topics, control } = entity;
   if (control?.kind !== "choice") return ranged({ ...power })(entity);
@@ -247,7 +247,7 @@ const pool: MakeEntities = (entity) => {
   return readOnly(entity, () => sensor(poolName, { ...poolIcon, ...diagnostic }), poolName);
 };
 
-/** The pools that the rig can be switched to and the one in use; none where it cannot be switched. */
+/** The pools that the rig can be switched to and the one in use; empty where it cannot be switched. */
 function poolOptions({ miner, pools, state }: Subject): string[] {
   const listed = listedPools(miner).flatMap(({ name, pool: { canPrioritize } }) => (canPrioritize ? [name] : []));
   const others = [...listed, ...(miner.canPoolSwitch ? (pools ?? []) : [])].map((name) => name.slice(0, 250));
@@ -311,7 +311,7 @@ export const entities = {
   hashrate_average: hashrate(() => diagnostic),
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
-  // A fixed unit of its own: the first algorithm's may not fit, and a changing unit would break statistics.
+  // A fixed unit: the first algorithm's may not fit, and a changing unit would break statistics.
   dual_hashrate: reading({ ...hashrateIn("MH/s"), ...diagnostic }, "dual_hashrate_mh"),
   dual_algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
   power: reading({ ...power, ...measurement }),

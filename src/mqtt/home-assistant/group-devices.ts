@@ -20,7 +20,7 @@ import {
 import { type DeviceContext, device, farmId, groupId } from "./device.ts";
 import type { PreviousComponents } from "./entities.ts";
 
-/** The device of a group: sums over its miners, and one switch for all that have one. */
+/** The device of a group: sums over its miners, and one switch for all switchable ones. */
 export function groupConfig(
   { id, name }: Group,
   miners: readonly Miner[],
@@ -89,7 +89,7 @@ export function farmConfig(
   );
 }
 
-/** One switch for all that have one. */
+/** One switch for all switchable miners. */
 const switchOf = (miners: readonly Miner[], topics: ThingTopics, previous: PreviousComponents): Components =>
   previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"))
     ? { mining: toggle("mining", topics.setProperty("mining"), mainSwitch) }

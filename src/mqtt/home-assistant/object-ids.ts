@@ -1,16 +1,16 @@
-/** A device whose entities get ids made of its name. */
+/** A device with entity ids derived from its name. */
 export interface NamedDevice {
   readonly id: string;
   readonly kind: "miner" | "group" | "farm";
-  /** The uid of a miner, the id of a group: devices of one name differ by it. */
+  /** The uid of a miner or the id of a group, to distinguish devices with the same name. */
   readonly key: string;
   readonly name: string;
 }
 
 /**
  * The first part of the ids of a device's entities, by the device's id: `garage` of `sensor.garage_power`. Of several
- * devices with one name the first keeps it, and the others add their key. A name in another script gives way to the key,
- * since Home Assistant transcribes it with large tables.
+ * devices with the same name the first keeps it, and the others add their key. A name in another script is replaced by
+ * the key, since Home Assistant transcribes it with large tables.
  */
 export function objectIdsOf(devices: readonly NamedDevice[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
@@ -27,7 +27,7 @@ export function objectIdsOf(devices: readonly NamedDevice[]): ReadonlyMap<string
   );
 }
 
-/** `sensor.garage_power_limit`; an entity without a name has that of its device. */
+/** `sensor.garage_power_limit`; an entity without a name uses that of its device. */
 export function entityIdOf(platform: string, objectId: string, name: unknown): string {
   if (typeof name !== "string") return `${platform}.${objectId}`;
   const slug = entitySlugs.get(name) ?? slugOf(name) ?? "entity";
@@ -35,10 +35,10 @@ export function entityIdOf(platform: string, objectId: string, name: unknown): s
   return `${platform}.${objectId}_${slug}`;
 }
 
-/** Kept, because all devices have the same few. */
+/** Cached, because all devices have the same few. */
 const entitySlugs = new Map<string, string>();
 
-/** A name as Home Assistant writes it in ids; null if nothing is left of it, or it has letters other than Latin ones. */
+/** A name as Home Assistant writes it in ids; null if nothing remains of it, or it has non-Latin letters. */
 export function slugOf(name: string): string | null {
   const plain = name
     .normalize("NFKD")

@@ -3,7 +3,7 @@ import type { Range } from "../../contract/ranges.ts";
 import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
-/** Where an announcement is: of a whole device, or of one of its components. */
+/** The topic of an announcement: for a whole device, or for one of its components. */
 export interface DiscoveryTopic {
   readonly device: string;
   readonly component: { readonly platform: string; readonly id: string } | null;
@@ -14,7 +14,7 @@ export const deviceTopic = (prefix: string, device: string): string => `${prefix
 export const componentTopic = (prefix: string, platform: string, device: string, id: string): string =>
   `${prefix}/${platform}/${device}/${id}/config`;
 
-/** The topics of all announcements, of other programs too. */
+/** The topics of all announcements, including those of other programs. */
 export const discoveryFilters = (prefix: string): readonly string[] => [
   deviceTopic(prefix, "+"),
   componentTopic(prefix, "+", "+", "+"),
@@ -28,9 +28,9 @@ export function discoveryTopicIn(prefix: string, topic: string): DiscoveryTopic 
   return rest.length === 2 && last === "config" ? { device, component: { platform, id } } : null;
 }
 
-/** What is needed of a device's last announcement to continue with its components. */
+/** The data of a device's last announcement that the next one needs. */
 export interface Announced {
-  /** By id; one that was removed has its platform alone. */
+  /** By id; a removed component has only its platform. */
   readonly components: Readonly<Record<string, Trace>>;
   /** What the components depend on besides the rig's state: its model and firmware, and the version of Rigbridge. */
   readonly shape: string;
@@ -38,7 +38,7 @@ export interface Announced {
 
 export const nothingAnnounced: Announced = { components: {}, shape: "" };
 
-/** A component, as far as it is read again. */
+/** A component, with the parts that are read. */
 const Trace = z.looseObject({
   platform: z.string(),
   unique_id: z.string().optional(),
@@ -62,12 +62,12 @@ const Own = z.looseObject({
 });
 const Components = z.record(z.string(), Trace);
 
-/** What the message of a single component repeats of its device. */
+/** The keys that the message of a single component repeats from its device. */
 const ofDevice = ["origin", "device", "availability", "availability_mode", "state_topic"];
 
 /**
- * The components in a retained discovery message by id; null unless it is from the bridge with the state topic `bridge`:
- * other programs and other bridges on the broker are left alone.
+ * The components in a retained discovery message by id; null unless it is from the bridge with the state topic
+ * `bridge`: other programs and bridges on the broker are left alone.
  */
 export function announcedIn(
   { retained, payload }: Message,
@@ -85,8 +85,8 @@ export function announcedIn(
 }
 
 /**
- * Takes an announcement back without removing its entities, which the next announcement of the same unique ids continues
- * (https://www.home-assistant.io/integrations/mqtt/#migration-from-single-component-to-device-based-discovery).
+ * Withdraws an announcement without removing its entities; the next announcement with the same unique ids continues
+ * them (https://www.home-assistant.io/integrations/mqtt/#migration-from-single-component-to-device-based-discovery).
  */
 export const migrationMark = '{"migrate_discovery":true}';
 
@@ -101,13 +101,13 @@ interface Shape {
   readonly device?: Partial<Readonly<Record<"manufacturer" | "model" | "sw_version", string | undefined>>> | undefined;
 }
 
-/** Components of what Rigbridge itself does with a rig: they go when that is no longer configured. */
+/** Components of Rigbridge's own functions for a rig, removed once no longer configured. */
 const ofSettings: ReadonlySet<string> = new Set(["thermostat", "room_temperature", "heat_demand"]);
 
 /**
- * The components to announce, with those that the last announcement had and the rig does not offer now, such as a mode
- * while it sleeps: they stay until its model or firmware is another. One that has gone is listed with its platform alone,
- * or Home Assistant would keep it.
+ * The components to announce, including previous ones that the rig does not offer now, such as a mode while it sleeps:
+ * they stay until its model or firmware changes. A removed component is listed with its platform alone, or Home
+ * Assistant would keep it.
  */
 export function continued(
   components: Readonly<Record<string, Trace>>,
@@ -118,7 +118,7 @@ export function continued(
   const isSame = last?.shape === shape;
   for (const [id, before] of Object.entries(last?.components ?? {})) {
     if (Object.hasOwn(components, id)) continue;
-    // A sensor takes the place of a control that the rig has not offered yet.
+    // A sensor replaces a control that the rig has not offered yet.
     const isReplaced = id.endsWith(readOnly) && Object.hasOwn(components, id.slice(0, -readOnly.length));
     const stays = isSame && before.unique_id !== undefined && !isReplaced && !ofSettings.has(id);
     all[id] = stays ? before : { platform: before.platform };
@@ -127,7 +127,7 @@ export function continued(
   return all;
 }
 
-/** Ends the id of the sensor for a property without a control. */
+/** Suffix of the id of a sensor for a property without a control. */
 const readOnly = "_now";
 
 function jsonOf(text: string): unknown {

@@ -5,18 +5,18 @@ import { farmId, groupId, type Place } from "./device.ts";
 /** With more miners than this, a device for each would overload Home Assistant. */
 export const maxMiners = 100;
 
-/** What decides which devices there are, and through which others they are connected. */
+/** Decides which devices are announced, and through which others they are connected. */
 export interface Scope {
   readonly settings: HomeAssistantSettings;
   readonly groups: ReadonlyMap<number, Group>;
   readonly count: number;
-  /** Whether the miner with this uid is announced already. */
+  /** Whether the miner with this uid is already announced. */
   readonly isAnnounced: (uid: string) => boolean;
 }
 
 export const showsMiners = ({ settings, count }: Scope): boolean => settings.miners ?? count <= maxMiners;
 
-/** With too many miners no further ones are announced, and none is taken away. */
+/** With too many miners, no further ones are announced and none is removed. */
 export const showsMiner = (scope: Scope, { groupId: group, uid }: Miner): boolean =>
   isChosen(scope, group) &&
   (showsMiners(scope) || (scope.settings.miners === undefined && uid !== null && scope.isAnnounced(uid)));
@@ -28,8 +28,8 @@ const isChosen = ({ settings, groups }: Scope, id: number): boolean =>
   settings.groups === undefined || lineOf(groups, id).some(({ name }) => settings.groups?.includes(name));
 
 /**
- * A miner is connected through its group, a group through its parent, and all through the farm. It stands in the innermost
- * of its groups that is a room.
+ * A miner is connected through its group, a group through its parent, and all through the farm. Its area is the
+ * innermost of its groups that is a room.
  */
 export function placeOf(scope: Scope, { groupId: id }: Miner, base: string): Place {
   const room = lineOf(scope.groups, id).find((group) => group.room === true);

@@ -7,8 +7,8 @@ const stateless: readonly string[] = ["button", "climate"];
 type WholeDevice = Omit<DeviceConfig, "components"> & { readonly components: Readonly<Record<string, Trace>> };
 
 /**
- * The announcement of a device as one message for each entity, by topic, for programs that do not know the messages of
- * devices. For Home Assistant the entities are the same. A component that has gone has no message.
+ * The announcement of a device as one message for each entity, by topic, for programs that do not support device
+ * messages. For Home Assistant the entities are the same. A removed component has no message.
  */
 export function singleMessages(prefix: string, device: string, config: WholeDevice): Map<string, string> {
   const { components, state_topic, ...shared } = config;
