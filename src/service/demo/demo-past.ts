@@ -18,7 +18,7 @@ import { plus } from "../history/farm-history.ts";
 
 export interface DemoPastOptions {
   readonly registry: MinerRegistry;
-  /** Of demo miners, whose history ends with the process. */
+  /** The store of demo miners, whose history ends with the process. */
   readonly demoStore: Store;
   readonly store: Pick<Store, "groups">;
   readonly rates: { readonly currency: string };
@@ -32,22 +32,22 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** How far back it goes, and ms between two samples: as fine as the charts show it. */
+/** Ages of the invented samples, and ms between two of them: as fine as the charts show them. */
 const ages = [
   { from: 14 * dayMs, to: 2 * dayMs, step: hourMs },
   { from: 2 * dayMs, to: 2 * hourMs, step: 5 * minuteMs },
   { from: 2 * hourMs, to: 0, step: minuteMs },
 ] as const;
 
-/** How a rig did at a moment, against how it does now. */
+/** State of a rig at a moment, relative to the present. */
 interface Doing {
-  /** 0 = it stood still. */
+  /** 0: the rig was stopped. */
   readonly share: number;
   /** °C more than now. */
   readonly warmer: number;
 }
 
-/** A demo rig as it mines now. */
+/** The present state of a demo rig. */
 interface Now {
   readonly id: number;
   /** Its group and those around it, or 0. */
@@ -59,8 +59,8 @@ interface Now {
 }
 
 /**
- * The two weeks before a demo began, made up from how its rigs mine now, so that its charts show what charts are for. It is
- * in memory alone, as all that is recorded of demo miners.
+ * An invented past of two weeks for a demo, derived from the present state of its rigs, so that charts have something
+ * to show. Kept in memory, like everything recorded of demo miners.
  */
 export class DemoPast {
   readonly #options: DemoPastOptions;
@@ -69,7 +69,7 @@ export class DemoPast {
     this.#options = options;
   }
 
-  /** Makes it if every demo rig has been read; true once that is done. Never throws. */
+  /** Creates the past once every demo rig has been read; true when done. Never throws. */
   turn(): boolean {
     const { registry, log } = this.#options;
     const entries = [...registry.all()].filter(({ facts }) => isDemo(facts.id));
@@ -147,7 +147,7 @@ function moneyOf({ power, figures: { earnings } }: Now, lengthMs: number, share:
   };
 }
 
-/** Each rig has its own rhythm: a little up and down, cooler nights, and now and then an hour in which it stood still. */
+/** Each rig has its own rhythm: small fluctuations, cooler nights, and an occasional hour of standstill. */
 function doing(id: number, time: number): Doing {
   const hour = Math.floor(time / hourMs);
   const isStill = chance(id, hour) < 0.01;
@@ -156,13 +156,13 @@ function doing(id: number, time: number): Doing {
   return { share: isStill ? 0 : 1 + drift, warmer };
 }
 
-/** From 0 to 1, always the same for the same two numbers. */
+/** From 0 to 1, deterministic for the two numbers. */
 function chance(one: number, other: number): number {
   const mixed = Math.sin((one % 1_000) * 12.9898 + (other % 1_000_003) * 78.233) * 43_758.5453;
   return mixed - Math.floor(mixed);
 }
 
-/** W; a rig that stands still draws a little. */
+/** W; a stopped rig draws a little. */
 const powerAt = (now: number | null, share: number): number | null =>
   now === null ? null : now * (share === 0 ? 0.02 : share);
 

@@ -24,7 +24,7 @@ export interface DiscoveryContext {
   readonly accessBook: AccessBook;
   /** The rigs of all miners. */
   rigs(): Iterable<PolledRig>;
-  /** Takes in a miner, as POST /api/miners does. */
+  /** Adds a miner, like POST /api/miners. */
   add(address: string): Promise<unknown>;
   readonly notices: Notices;
   /** As `os.networkInterfaces`. */
@@ -32,7 +32,7 @@ export interface DiscoveryContext {
   /** Epoch ms. */
   now(): number;
   readonly log: Logger;
-  /** Resolves after so many ms, rejects when the signal is aborted. */
+  /** Resolves after this time, rejects when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -51,8 +51,8 @@ const keptJobs = 20;
 const keptMs = 3_600_000;
 
 /**
- * Searches for rigs, requested by callers or by the configuration's `scan`; one at a time. They are kept in memory: a
- * restart drops them and does not resume them.
+ * Searches for rigs, requested by callers or by the configuration's `scan`; one at a time. Kept in memory: a restart
+ * drops them and does not resume them.
  */
 export class Discoveries implements DiscoveryOperations {
   readonly #context: DiscoveryContext;
@@ -62,7 +62,7 @@ export class Discoveries implements DiscoveryOperations {
   readonly #closing = new AbortController();
   #repeats = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
-  /** Marks of the rigs that were reported or added in this run of the program. */
+  /** Marks of the rigs that were reported or added since the start. */
   readonly #reported = new Set<string>();
 
   constructor(context: DiscoveryContext) {
@@ -77,7 +77,7 @@ export class Discoveries implements DiscoveryOperations {
     if (scan?.every !== undefined) this.#repeating = this.#repeat(scan.every * 1000, scan.add, signal);
   }
 
-  /** The regular searches of other settings; a search that is under way goes on. */
+  /** Applies changed settings to the regular searches; a running search continues. */
   renew(): void {
     this.#repeats.abort();
     this.start();
@@ -114,7 +114,7 @@ export class Discoveries implements DiscoveryOperations {
     return done(`Search ${id} cancelled`);
   };
 
-  /** Resolves when no search is under way. */
+  /** Resolves when no search is running. */
   async settled(): Promise<void> {
     await this.#running?.ended;
   }
@@ -133,7 +133,7 @@ export class Discoveries implements DiscoveryOperations {
     return job;
   }
 
-  /** Throws `not.possible` while another search is under way. */
+  /** Throws `not.possible` while another search is running. */
   #begin(networks: readonly string[] | undefined, yes: boolean): { job: Job; ended: Promise<void> } {
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is closing");
     if (this.#running !== null) {
@@ -228,7 +228,7 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 
-  /** The rigs that are neither miners nor reported yet; what was reported of those that are miners now is closed. */
+  /** The rigs that are neither miners nor reported yet; closes the reports of rigs that have become miners. */
   #unreported(found: readonly FoundRig[]): FoundRig[] {
     const known = marksOfAll(this.#context.rigs());
     for (const rig of found)
@@ -236,7 +236,7 @@ export class Discoveries implements DiscoveryOperations {
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
-  /** Adds a rig that needs no login, if so configured, or reports it. What fails is repeated by the next search. */
+  /** Adds a rig that needs no login, if so configured, or reports it. The next search retries failures. */
   async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
     const found = { model: describeRig(identity), address };
@@ -269,7 +269,7 @@ export class Discoveries implements DiscoveryOperations {
 const searchKey = "search";
 const newRigKey = (rig: FoundRig): string => `new-rig:${marksOf(rig).at(-1)}`;
 
-/** What identifies a rig: its MAC, its serial number, and its address. */
+/** The identifiers of a rig: its MAC, its serial number, and its address. */
 const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
   marks(parseAddress(address), driver, identity.mac, identity.serial);
 

@@ -6,7 +6,7 @@ import type { EncodedEvent } from "../../contract/service.ts";
 import type { RowWatch } from "../miners/miner-rows.ts";
 import { type Access, mayAct } from "../users/access.ts";
 
-/** A miner since its last read: its object and its JSON, each made on request. */
+/** A miner since its last read: its object and its JSON, each built on request. */
 export interface CurrentMiner {
   readonly miner: Miner;
   readonly json: Uint8Array;
@@ -18,16 +18,18 @@ export interface CurrentRow {
   readonly json: Uint8Array;
 }
 
-/** With a miner, or with a row. */
+/** Events with miners or with rows. */
 export type AnyEvent = ServiceEvent | RowEvent;
 
-/** How the two forms of an event are made. */
+/** Builds the two forms of an event. */
 interface Forms {
   readonly event: () => AnyEvent;
   readonly json: () => Uint8Array;
 }
 
-/** An event as object and as JSON, each made when a subscriber wants it. Never changes, since all subscribers share it. */
+/**
+ * An event as object and as JSON, each built when a subscriber wants it. Never changes, since all subscribers share it.
+ */
 export class SharedEvent implements EncodedEvent {
   readonly id: number;
   readonly type: EventType;
@@ -66,7 +68,7 @@ export class SharedEvent implements EncodedEvent {
     return this.#json;
   }
 
-  /** The event as a subscriber with this access sees it. */
+  /** The event for a subscriber with this access. */
   for(access: Access): SharedEvent {
     if (this.type !== "miner" || mayAct(access)) return this;
     const { id, type } = this;
@@ -82,7 +84,7 @@ export class SharedEvent implements EncodedEvent {
 
 const parsed = (json: Buffer) => JSON.parse(json.toString());
 
-/** What a notification is about, which decides who sees it. */
+/** The subject of a notification, which decides who may see it. */
 export interface NotificationSubject {
   readonly minerId: number | null;
   readonly key: string | null;
@@ -98,21 +100,21 @@ export interface MinerView {
   /** Undefined for a miner that was removed. */
   current(minerId: number): CurrentMiner | undefined;
   /**
-   * Its row, the same object until it changes. Undefined if it has not changed after that event, or if a later event than
-   * this one concerns it, with which it comes.
+   * The row of a miner, the same object until it changes. Undefined if it has not changed since that event, or if a
+   * later event carries the change.
    */
   row(minerId: number, event: number, watch: RowWatch): CurrentRow | undefined;
 }
 
 type SeesMiner = (minerId: number, access: Access) => boolean;
 
-/** What the ring holds under an id. */
+/** The entry of the ring under an id. */
 export interface RingEntry {
   /** The event for this access, with the row where rows are watched; undefined if there is none. */
   eventFor(access: Access, view: MinerView, rows: RowWatch | null): SharedEvent | undefined;
 }
 
-/** An event that says for ever what it said. */
+/** An event whose content never changes. */
 export class FixedEntry implements RingEntry {
   readonly #event: SharedEvent;
   readonly #isVisible: (access: Access, view: MinerView) => boolean;
@@ -155,9 +157,11 @@ export class NotificationsEntry implements RingEntry {
   }
 }
 
-/** A miner that has changed. Its event shows the miner as it is when a subscriber takes it. */
+/** A changed miner. Its event has the miner's state at the time a subscriber takes it. */
 export class MinerEntry implements RingEntry {
-  /** For those who see only the group that the miner has left with this change; it stays when the miner changes again. */
+  /**
+   * For subscribers who see only the group that the miner left with this change; it stays when the miner changes again.
+   */
   readonly left: RingEntry | undefined;
   readonly #id: number;
   readonly #minerId: number;
@@ -180,14 +184,14 @@ export class MinerEntry implements RingEntry {
     return this.#made.event.for(access);
   }
 
-  /** Frees what can be made again. */
+  /** Frees data that can be rebuilt. */
   compact(): void {
     this.#made = null;
     this.#rows.compact();
   }
 }
 
-/** A miner whose row alone may have changed, as its notifications have. */
+/** A miner of which only the row may have changed, such as its open notifications. */
 export class RowEntry implements RingEntry {
   readonly #id: number;
   readonly #minerId: number;
@@ -211,7 +215,7 @@ export class RowEntry implements RingEntry {
   }
 }
 
-/** Events after which one is compacted: by then nearly all subscribers have taken it. */
+/** Events after which an entry is compacted: by then nearly all subscribers have taken it. */
 const compactAfter = 256;
 
 /** The last events under ids without gaps; an id may also stand for a moment without an event. */
@@ -251,14 +255,14 @@ export class EventRing {
     if (old instanceof MinerEntry || old instanceof RowEntry) old.compact();
   }
 
-  /** `left`: what those see who see only the group that the miner has left, if it has left one. */
+  /** `left`: the event for subscribers who see only the group that the miner left, if it left one. */
   pushMiner(minerId: number, left: (id: number) => RingEntry | undefined): void {
     this.supersede(minerId);
     this.push((id) => new MinerEntry(id, minerId, left(id)));
     this.#newest.set(minerId, this.#last);
   }
 
-  /** Drops the last entry of a miner: a newer event says more, so that a subscriber gets each miner once. */
+  /** Drops the last entry of a miner: a newer event replaces it, so that a subscriber gets each miner once. */
   supersede(minerId: number): void {
     const id = this.#newest.get(minerId);
     if (id === undefined) return;

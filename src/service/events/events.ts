@@ -18,7 +18,7 @@ import { RowMarks } from "./row-marks.ts";
 import { type EventView, Subscriber, type SubscriberLimits } from "./subscriber.ts";
 
 export interface EventLimits extends SubscriberLimits {
-  /** ms between two batches, so that many changes become one write for each subscriber. */
+  /** ms between two batches, so that many changes become one write per subscriber. */
   readonly intervalMs: number;
   /** ms between two summaries. */
   readonly summaryIntervalMs: number;
@@ -37,19 +37,19 @@ export const eventLimits: EventLimits = {
 const idsPerMs = 100;
 
 /**
- * The last 10,000 events, to resume from, and the streams of subscribers. A change of a miner is kept as its id alone: a
- * subscriber gets the miner as it is when the event is handed out, once, however often it has changed before. A subscriber that resumes after an event that
- * is no longer kept, or whose access has changed since, gets `reset` instead of what it missed. A subscriber that falls
- * 1,000 events behind ends with `service.not-ready`.
+ * The last 10,000 events, for resuming, and the streams of subscribers. A changed miner is kept as its id alone: a
+ * subscriber gets the miner's state at delivery, once, however often it has changed. A subscriber that resumes after a
+ * dropped event, or whose access has changed since, gets `reset` instead of the missed events. A subscriber that falls
+ * 1,000 events behind is ended with `service.not-ready`.
  */
 export class Events {
   readonly #limits: EventLimits;
   readonly #ring: EventRing;
   readonly #marks: RowMarks;
-  /** In the versions of lists of rows: those of another run say nothing. */
+  /** Part of the versions of row lists; versions of other runs are invalid. */
   readonly run = Math.floor(Math.random() * 36 ** 8).toString(36);
   readonly #subscribers = new Set<Subscriber>();
-  /** The id at which each access was first used; every change of a user's access makes a new one. */
+  /** The id at which each access was first used; every change of a user's access creates a new access. */
   readonly #since = new WeakMap<Access, number>();
   readonly #figures = new WeakMap<Access, string>();
   #batch: NodeJS.Timeout | undefined;
@@ -72,22 +72,22 @@ export class Events {
     return this.#ring.last;
   }
 
-  /** The last event that concerns any row. */
+  /** The last event for any row. */
   get newestMark(): number {
     return this.#marks.newest;
   }
 
-  /** The last event that concerns the row of this miner. */
+  /** The last event for the row of this miner. */
   markOf(minerId: number): number {
     return this.#marks.of(minerId);
   }
 
-  /** The last event with which this miner came to another group. */
+  /** The last event with which this miner changed group. */
   movedAt(minerId: number): number {
     return this.#marks.movedAt(minerId);
   }
 
-  /** The miners that have left a group which this access sees; null if that is no longer known. */
+  /** The miners that have left a group visible to this access; null if that is no longer known. */
   leftSince(version: number, access: Access): number[] | null {
     return this.#marks.leftSince(version, access);
   }
@@ -97,7 +97,7 @@ export class Events {
     return this.#subscribers.size;
   }
 
-  /** A miner has changed. `before`: the group that it was in, null for a new miner. */
+  /** A miner has changed. `before`: its previous group, null for a new miner. */
   miner({ id: minerId, uid, groupId }: Pick<Miner, "id" | "uid" | "groupId">, before: number | null): void {
     this.#ring.pushMiner(minerId, (id) => {
       if (before === null || before === groupId) return undefined;
@@ -125,16 +125,16 @@ export class Events {
     this.#add((id) => ({ id, type: "miner-event", data }), ofMiner(data.id));
   }
 
-  /** Something that only its row shows may have changed: its open notifications. */
+  /** Only the row may have changed: the miner's open notifications. */
   row(minerId: number): void {
-    // One that is gone has no row any more.
+    // A removed miner no longer has a row.
     if (!this.#marks.has(minerId)) return;
     this.#ring.push((id) => new RowEntry(id, minerId));
     this.#marks.mark(minerId, this.#ring.last);
     this.changed();
   }
 
-  /** It is new, has repeated or is over. */
+  /** A notification is new, has repeated or was closed. */
   notification(data: Notification, about: NotificationSubject): void {
     this.#add(
       (id) => ({ id, type: "notification", data }),
@@ -142,19 +142,19 @@ export class Events {
     );
   }
 
-  /** Notifications were acknowledged, or cleared from the list: one event, however many they are. */
+  /** Notifications were acknowledged, or cleared from the list: one event for any number. */
   notificationsHandled(what: "acknowledged" | "removed", some: readonly ListedNotification[]): void {
     if (some.length === 0) return;
     this.#ring.push((id) => new NotificationsEntry(id, `notification-${what}`, some));
     this.changed();
   }
 
-  /** One about a room without a miner is for callers with access to all miners. */
+  /** A command for a room without a miner is sent to callers with access to all miners. */
   command(data: Command): void {
     this.#add((id) => ({ id, type: "command", data }), data.minerId === 0 ? () => false : ofMiner(data.minerId));
   }
 
-  /** `makerId`: the user who has made it, and who sees it without access to everything. */
+  /** `makerId`: the user who created it, and who sees it without access to everything. */
   rule(data: RuleChange, makerId: number | null): void {
     this.#add(
       (id) => ({ id, type: "rule", data }),
@@ -162,7 +162,7 @@ export class Events {
     );
   }
 
-  /** Sections of the configuration have changed; everybody learns which, and nothing more. */
+  /** Sections of the configuration have changed; every subscriber gets their names only. */
   settings(sections: readonly string[]): void {
     this.#add(
       (id) => ({ id, type: "settings", data: { sections: [...sections] } }),
@@ -170,7 +170,7 @@ export class Events {
     );
   }
 
-  /** More has changed than single events can say: every subscriber reads the lists again. */
+  /** Too much has changed for single events: every subscriber reads the lists again. */
   reset(): void {
     this.#ring.clear();
     this.#marks.markAll(this.#ring.last);
@@ -236,7 +236,7 @@ export class Events {
     );
   }
 
-  /** The event of a list's version; that of another run is before all events of this one. */
+  /** The event of a list's version; a version of another run precedes all events of this one. */
   #eventOf(version: string): number {
     const [run, event] = version.split(".");
     return run === this.run ? Number(event) : before;
@@ -259,13 +259,13 @@ export class Events {
     }
   }
 
-  /** For callers with access to everything, and for those who see it when they take the event. */
+  /** For callers with access to everything, and for those allowed to see it when they take the event. */
   #add(event: (id: number) => ServiceEvent, isVisible: (access: Access, view: MinerView) => boolean): void {
     this.#ring.push((id) => new FixedEntry(event(id), (access, view) => access.all || isVisible(access, view)));
     this.changed();
   }
 
-  /** The event since which this access has been unchanged; from now if it is new. */
+  /** The event since which this access is unchanged; the present one for a new access. */
   since(access: Access): number {
     const since = this.#since.get(access) ?? this.#ring.mark();
     this.#since.set(access, since);
@@ -288,7 +288,7 @@ export class Events {
     }, wait);
   }
 
-  /** For all subscribers with the same access, if the summary has changed, and for those who have none yet. */
+  /** Sends the summary to all subscribers with the same access if it has changed, and to those that have none yet. */
   readonly #summarise = async ([access, subscribers]: [Access, Subscriber[]]): Promise<void> => {
     const [first] = subscribers;
     if (first === undefined) return;
@@ -314,14 +314,14 @@ const ofMiner =
 
 type EventsInput = Input<"watchEvents"> | Input<"watchMinerRows">;
 
-/** The event before all. */
+/** The event before all others. */
 const before = -1;
 
 type Batches = AsyncGenerator<readonly SharedEvent[], void, undefined>;
 
 const bytesOf = ({ json }: SharedEvent): number => json.length;
 
-/** An object adds no bytes to a batch. It is made while its miner exists, and not when the subscriber reaches it. */
+/** An object adds no bytes to a batch. It is built while its miner exists, not when the subscriber reaches it. */
 function asObject(shared: SharedEvent): number {
   void shared.event;
   return 0;

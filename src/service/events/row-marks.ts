@@ -1,23 +1,23 @@
 import type { Access } from "../users/access.ts";
 
 interface Departure {
-  /** The event with which it left. */
+  /** The event with which the miner left. */
   readonly at: number;
   readonly minerId: number;
-  /** The group that it left. */
+  /** The group that the miner left. */
   readonly groupId: number;
 }
 
-/** Which event was the last that concerns the row of each miner, and which miners have left a group since which event. */
+/** The last event for the row of each miner, and the miners that left a group, with the event. */
 export class RowMarks {
   readonly #byMiner = new Map<number, number>();
-  /** The last event with which a miner came to another group, of those that ever did. */
+  /** The last event with which a miner changed group, for miners that ever did. */
   readonly #movedAt = new Map<number, number>();
   readonly #departuresKept: number;
   #departures: Departure[] = [];
-  /** All departures after this event are known. */
+  /** All departures after this event are kept. */
   #completeAfter: number;
-  /** The last event that concerns all rows. */
+  /** The last event for all rows. */
   #all: number;
   #newest: number;
 
@@ -29,7 +29,7 @@ export class RowMarks {
     this.#newest = start;
   }
 
-  /** The last event that concerns any row. */
+  /** The last event for any row. */
   get newest(): number {
     return this.#newest;
   }
@@ -56,7 +56,7 @@ export class RowMarks {
     this.#newest = at;
   }
 
-  /** The miner is in another group now. */
+  /** The miner has moved to another group. */
   left(departure: Departure): void {
     this.#movedAt.set(departure.minerId, departure.at);
     this.#note(departure);
@@ -76,7 +76,7 @@ export class RowMarks {
     this.#completeAfter = this.#departures[0]?.at ?? departure.at;
   }
 
-  /** The miners that have left a group which this access sees; null if that is no longer known. */
+  /** The miners that have left a group visible to this access; null if that is no longer known. */
   leftSince(version: number, access: Access): number[] | null {
     if (version < this.#completeAfter) return null;
     const left = this.#departures.filter(({ at, groupId }) => at > version && access.seesGroup(groupId));

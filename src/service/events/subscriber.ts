@@ -7,7 +7,7 @@ import type { Access } from "../users/access.ts";
 import { type EventRing, type MinerView, SharedEvent } from "./event-ring.ts";
 
 export interface SubscriberLimits {
-  /** Events kept to resume from. */
+  /** Events kept for resuming. */
   readonly kept: number;
   /** Events by which a subscriber may fall behind before it is disconnected. */
   readonly lag: number;
@@ -16,7 +16,7 @@ export interface SubscriberLimits {
   readonly batchBytes: number;
 }
 
-/** What the service shows each caller. */
+/** The data of the service as each caller may see it. */
 export interface EventView extends MinerView {
   /** Throws `not.found` for a user who no longer exists. */
   accessOf(caller: Caller): Access;
@@ -27,39 +27,39 @@ export interface SubscriberContext {
   readonly ring: EventRing;
   readonly limits: SubscriberLimits;
   readonly view: EventView;
-  /** The first id since which this access has been unchanged. */
+  /** The first id since which this access is unchanged. */
   since(access: Access): number;
 }
 
-/** What a subscriber asks for. */
+/** The request of a subscriber. */
 export interface Subscription {
   readonly caller: Caller;
-  /** The last event that the caller has; undefined = the newest. */
+  /** The last event that the caller has; undefined: the newest. */
   readonly after: number | undefined;
-  /** Whether the caller has every row as it was at `after`: it has a list of that time, and not only the event. */
+  /** Whether the caller has every row as of `after`, from a list and not only from the event. */
   readonly hasRows: boolean;
-  /** The types of events, besides `reset`; undefined = all. */
+  /** The requested types of events, besides `reset`; undefined: all. */
   readonly types: readonly EventType[] | undefined;
   /** Rows instead of whole miners. */
   readonly rows: WatchedRows | null;
 }
 
-/** One stream of events: a position in the ring. The events behind it are not copied. */
+/** One stream of events: a position in the ring. The events after it are not copied. */
 export class Subscriber {
   readonly caller: Caller;
   readonly #context: SubscriberContext;
   #access: Access;
   #position: number;
-  /** The fewest events that it was behind; a subscriber that resumes may be far behind, and has to catch up. */
+  /** The smallest lag so far; a resuming subscriber may be far behind, and has to catch up. */
   #closest: number;
-  /** The latest summary until it is taken, at its moment of the ring. */
+  /** The latest summary until it is taken, with its position in the ring. */
   #summary: SharedEvent | null = null;
   #hadSummary = false;
   readonly #types: ReadonlySet<EventType> | null;
   readonly #rows: Subscription["rows"];
   /**
-   * The event up to which the caller has every row. A row may come later than an event after it that was sent already, but
-   * not by more than the ring holds.
+   * The event up to which the caller has every row. A row may be sent after a later event, but no later than the ring
+   * reaches.
    */
   #rowsUntil: number;
   #failure: unknown;
@@ -100,8 +100,8 @@ export class Subscriber {
   }
 
   /**
-   * The next events, none if there are no more for now. `make` makes the form of an event that the subscriber wants, and
-   * returns the bytes that it adds to the batch. Throws why the stream ends, or `not.found`.
+   * The next events; empty if there are none for now. `make` builds the form that the subscriber wants, and returns the
+   * bytes that it adds to the batch. Throws the reason why the stream ends, or `not.found`.
    */
   take(make: (event: SharedEvent) => number): SharedEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
@@ -113,7 +113,7 @@ export class Subscriber {
       this.#position = ring.last;
       this.#rowsUntil = ring.last;
       events.push(SharedEvent.of({ id: ring.last, type: "reset", data: {} }));
-      // The position has skipped its moment.
+      // The position has passed the summary's.
       if (this.#summary !== null) this.#summary = this.#summary.withId(ring.mark());
     }
     const rows: RowWatch | null = this.#rows && { ...this.#rows, changedAfter: this.#rowsUntil };
@@ -140,7 +140,7 @@ export class Subscriber {
     this.wake();
   }
 
-  /** Replaces a summary that was not taken yet. Its id is a moment of the ring after all that was taken. */
+  /** Replaces a summary that was not taken yet. Its id is after everything that was taken. */
   summarise(summary: SharedEvent): void {
     this.#summary = summary;
     this.#hadSummary = true;

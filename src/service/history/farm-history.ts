@@ -22,7 +22,7 @@ export interface FarmHistoryContext {
   readonly now: () => number;
 }
 
-/** The farm, or a group of it, over time: what was recorded of the miners that the caller sees. */
+/** The history of the farm or a group: the records of the miners that are visible to the caller. */
 export const farmHistoryOperations = (context: FarmHistoryContext): Pick<MiningService, "getSummaryHistory"> => ({
   getSummaryHistory: (input, caller) =>
     context.shares.inTurn(() => {
@@ -53,7 +53,7 @@ interface Asked {
   readonly step: number;
 }
 
-/** Groups that no two of share a miner, and that together have all that are asked for. */
+/** Disjoint groups that together contain all requested miners. */
 function seriesOf({ group }: Input<"getSummaryHistory">, access: Access, { groups }: Store): number[] {
   if (group !== undefined) return [groupIdOf(group, groups, access)].filter((id) => access.seesGroup(id));
   if (access.all) return [allMiners];
@@ -63,7 +63,7 @@ function seriesOf({ group }: Input<"getSummaryHistory">, access: Access, { group
   return access.seesGroup(0) ? [0, ...outermost] : outermost;
 }
 
-/** About how many samples of a group there can be. */
+/** The approximate number of samples of a group. */
 function samplesIn(from: number, to: number, { settings: { history }, now }: FarmHistoryContext): number {
   const seconds = (to - from) / 1000;
   const raw = Math.max(0, (Math.min(to, now()) - Math.max(from, now() - (history.raw + 1) * 86_400_000)) / 1000);
@@ -83,7 +83,7 @@ function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHis
   return { step: step / 1000, algorithm, algorithms, currency, points };
 }
 
-/** The one of the most miners first; of equal ones, as the stores have them. */
+/** The algorithm with the most miners first; equal ones in the order of the stores. */
 function algorithmsIn(parts: readonly ReadonlyMap<string, number>[]): string[] {
   const miners = new Map<string, number>();
   for (const [algorithm, count] of parts.flatMap((part) => [...part]))
@@ -93,7 +93,7 @@ function algorithmsIn(parts: readonly ReadonlyMap<string, number>[]): string[] {
 
 const beginOf = ({ time }: FarmStep, step: number): number => (step === 0 ? time : Math.floor(time / step) * step);
 
-/** Real miners and demo miners, which are recorded at the same moments. */
+/** Adds real and demo miners, which are recorded at the same times. */
 function together(own: readonly FarmStep[], demo: readonly FarmStep[], step: number): readonly FarmStep[] {
   if (demo.length === 0) return own;
   const steps = new Map(own.map((each) => [beginOf(each, step), each]));
@@ -109,7 +109,7 @@ const sumOf = (one: FarmStep, other: FarmStep): FarmStep => ({
   time: Math.min(one.time, other.time),
   ends: Math.max(one.ends, other.ends),
   missing: Math.max(one.missing, other.missing),
-  // It is unknown only where they mine something unknown.
+  // Unknown only if they mine something unknown.
   hashrate: one.hashrate === null || other.hashrate === null ? null : one.hashrate + other.hashrate,
   power: plus(one.power, other.power),
   mining: plus(one.mining, other.mining),
@@ -119,13 +119,13 @@ const sumOf = (one: FarmStep, other: FarmStep): FarmStep => ({
   profit: plus(one.profit, other.profit),
 });
 
-/** Unknown and known give what is known. */
+/** The sum; one unknown value is ignored. */
 export const plus = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : one + other;
 
 type Point = SummaryHistory["points"][number];
 
-/** A point of nulls stands where nothing was recorded, so that a chart shows the gap. */
+/** A gap in the records becomes a point of nulls, so that a chart shows it. */
 function pointsOf(steps: readonly FarmStep[], step: number): Point[] {
   const points: Point[] = [];
   let before: FarmStep | undefined;
@@ -139,7 +139,7 @@ function pointsOf(steps: readonly FarmStep[], step: number): Point[] {
   return points;
 }
 
-/** The time of the point between two steps; null if they follow each other, or there is no step between them. */
+/** The time of the point between two steps; null if they are adjacent, or there is no step between them. */
 function gapBetween(before: FarmStep, next: FarmStep, step: number, begins: number): number | null {
   if (next.time <= before.missing) return null;
   const gap = step === 0 ? before.ends : Math.ceil(before.ends / step) * step;

@@ -12,7 +12,7 @@ import { plus } from "./farm-history.ts";
 export interface FarmRecorderOptions {
   readonly registry: MinerRegistry;
   readonly store: Store;
-  /** Of demo miners, whose history ends with the process. */
+  /** The store of demo miners, whose history ends with the process. */
   readonly demoStore: Store;
   readonly settings: Sections<"history">;
   readonly rates: { readonly currency: string };
@@ -21,14 +21,14 @@ export interface FarmRecorderOptions {
   readonly log: Logger;
 }
 
-/** ms between two looks at the clock. */
+/** ms between two checks of the clock. */
 export const farmTurnMs = 15_000;
 
 const sampleMs = farmSpans.raw * 1000;
-/** ms after the start for which nothing is recorded while miners have not been read yet: they would look stopped. */
+/** ms after the start without records while some miners are unread: they would count as stopped. */
 const startupMs = 300_000;
 
-/** Records the sums of the farm and of each group once a minute, so that no request has to add up histories. */
+/** Records the sums of the farm and of each group once a minute, so that requests need not add up histories. */
 export class FarmRecorder {
   readonly #options: FarmRecorderOptions;
   readonly #startedAt: number;
@@ -40,7 +40,7 @@ export class FarmRecorder {
     this.#startedAt = options.now();
   }
 
-  /** Records once in each minute. Never rejects. */
+  /** Records once per minute. Never rejects. */
   async turn(): Promise<void> {
     const { registry, store, demoStore, settings, now, log } = this.#options;
     const time = Math.floor(now() / sampleMs) * sampleMs;

@@ -3,25 +3,26 @@ import { enabled } from "../crud.ts";
 import { lineOf } from "../nested-groups.ts";
 
 /**
- * Counters of the energy of each group and of all miners. Each counts what its miners draw while they belong to it: one
- * that joins brings nothing along, and one that leaves takes nothing away, so none of them ever falls.
+ * Counters of the energy of each group and of all miners. Each counts the energy that its miners draw while they belong
+ * to it: joining and leaving miners do not change it, so it never falls.
  */
 export class GroupEnergy {
   readonly #store: Store;
-  /** Counted since the last save, Wh. */
+  /** Not saved yet, Wh. */
   readonly #unsaved = new Map<number, number>();
 
   constructor(store: Store) {
     this.#store = store;
     if (store.groupEnergies.all().has(allMiners)) return;
-    // A store without counters is new, or of a version that showed the sums of the miners: they go on from there.
+    // A store without counters is new, or comes from a version that showed the sums of the miners: the counters
+    // continue from these.
     for (const { id } of enabled(store.miners)) {
       const energy = store.memory.get(id)?.energy ?? null;
       if (energy !== null) this.add(id, energy);
     }
   }
 
-  /** A miner has drawn so many Wh. */
+  /** A miner has drawn this energy. */
   add(minerId: number, wattHours: number): void {
     const { groups, miners } = this.#store;
     for (const id of [allMiners, ...lineOf(miners.get(minerId)?.groupId ?? 0, groups)])
@@ -38,7 +39,7 @@ export class GroupEnergy {
     this.#unsaved.clear();
   }
 
-  /** Wh as stored last; null while none of its miners has reported any. */
+  /** Last stored Wh; null until one of its miners has reported any. */
   of(groupId: number): number | null {
     return this.#store.groupEnergies.all().get(groupId) ?? null;
   }

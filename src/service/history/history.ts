@@ -11,14 +11,14 @@ const roundSteps = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000,
   864_000, 2_592_000, 7_776_000, 31_536_000,
 ];
-/** s, ten years: far more than is kept. */
+/** s, ten years: far longer than the history. */
 const longestStep = 3_650 * day;
 const usualPoints = 500;
 export const mostPoints = 10_000;
 /** Readings that one reply may read, which takes some 20 ms. */
 export const mostReadings = 200_000;
 
-/** A miner's readings over time, as they were or as means of steps. `checkMiner` throws for a hidden miner. */
+/** A miner's readings over time, raw or as means of steps. `checkMiner` throws for a hidden miner. */
 export const historyOperations = (
   checkMiner: (minerId: number, caller: Caller) => void,
   recorderOf: (minerId: number) => Recorder,
@@ -47,12 +47,12 @@ interface Range {
   /** Epoch ms, of whole steps. */
   readonly from: number;
   readonly to: number;
-  /** ms, 0 = as the readings were. */
+  /** ms, 0: raw readings. */
   readonly step: number;
   readonly mistakes: Mistake[];
 }
 
-/** The range of a request, and every mistake in the request; `least`: s of the smallest step unless one is requested. */
+/** The range of a request, with every mistake in the request; `least`: the smallest default step, s. */
 export function rangeOf(
   requested: Pick<Input<"getHistory">, "from" | "to" | "step">,
   now: number,
@@ -75,7 +75,7 @@ export function rangeOf(
   return { ...whole, step, mistakes };
 }
 
-/** Seconds, at least `least`, that make about 500 points of a span. */
+/** A step in seconds, at least `least`, that divides a span into about 500 points. */
 function roundStep(seconds: number, least: number): number {
   const wanted = Math.max(least, seconds / usualPoints);
   const distance = (step: number): number => Math.abs(Math.log(step / wanted));
@@ -92,7 +92,7 @@ export const tooManyPoints = (readings: number): Mistake => ({
   message: `gives about ${readings} points, one for each reading; at most ${mostPoints} are returned`,
 });
 
-/** Makes points of samples in any order: one for each step (ms) that has samples; a step of 0 keeps each sample. */
+/** Builds points from samples in any order: one for each step (ms) with samples; a step of 0 keeps each sample. */
 export class Points {
   readonly #step: number;
   readonly #points = new Map<number, Sums>();
@@ -157,6 +157,6 @@ class Mean {
   }
 }
 
-/** To the 7 digits that packed samples have, so that a point does not move when its hour is packed. */
+/** Rounded to the 7 digits of packed samples, so that a point does not move when its hour is packed. */
 export const rounded = (figure: number | null): number | null =>
   figure === null ? null : Number(figure.toPrecision(7));

@@ -33,7 +33,7 @@ export class Recorder {
     this.#timer = setInterval(() => this.#turn(), writeIntervalMs);
   }
 
-  /** Takes the reading of a rig. */
+  /** Records the reading of a rig. */
   add({ id, state }: PolledRig): void {
     const { at, missed, energy } = state;
     const brief = briefOf(state);
@@ -42,24 +42,24 @@ export class Recorder {
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }
 
-  /** The samples of a rig in any order, also those that are not stored yet. */
+  /** The samples of a rig in any order, including unsaved ones. */
   each(minerId: number, from: number, to: number, take: TakeSample): void {
     this.#store.samples.each(minerId, from, to, take);
     for (const sample of this.#samples)
       if (sample.minerId === minerId && sample.time >= from && sample.time < to) takeSample(sample, take);
   }
 
-  /** About how many samples that are. */
+  /** The approximate number of those samples. */
   count(minerId: number, from: number, to: number): number {
     return this.#store.samples.count(minerId, from, to);
   }
 
-  /** Wh as stored last. */
+  /** Last stored Wh. */
   energyOf(minerId: number): number | null {
     return this.#energy.get(minerId) ?? null;
   }
 
-  /** Wh of a group, as stored last; null while it is unknown. */
+  /** Last stored Wh of a group; null while unknown. */
   energyOfGroup(groupId: number): number | null {
     return this.#groupEnergy.of(groupId);
   }
@@ -83,7 +83,7 @@ export class Recorder {
     });
   }
 
-  /** If a write fails, the store keeps the values for the next one, samples as far as it can. */
+  /** If a write fails, the store keeps the values for the next one, and as many samples as it can. */
   #write(): void {
     const samples = this.#samples;
     this.#samples = [];
@@ -103,7 +103,7 @@ export class Recorder {
     this.#store.flush();
   }
 
-  /** A failure is logged once; reads and commands go on. */
+  /** A failure is logged once; reads and commands continue. */
   #try(work: () => void): void {
     try {
       work();

@@ -29,11 +29,11 @@ type Unnumbered<T> = T extends unknown ? Omit<T, "n"> : never;
 export type AgentRequest = Unnumbered<Asked>;
 export type AgentReply = Extract<FromAgent, { t: "done" }>;
 
-/** The most open connections to programs of one host; a read takes one or two. */
+/** Limit of open connections to programs of one host; a read takes one or two. */
 const mostChannels = 256;
-/** ms that a program has to close an answered connection itself, as most requests ask it to. */
+/** ms for a program to close an answered connection itself, as most requests ask it to. */
 const closesWithinMs = 100;
-/** Requests that wait for the agent's answer. */
+/** Limit of requests that wait for the agent's answer. */
 const mostRequests = 200;
 
 /** One connection of a host's agent: its reports, requests to it, and connections through it. */
@@ -51,7 +51,7 @@ export class AgentSession implements AgentReceiver {
   #host: HostReport | null = null;
   #lastNumber = 0;
   #lastChannel = 0;
-  /** Ids of the programs that it was sent. */
+  /** Ids of the programs that were sent to it. */
   #wanted: ReadonlySet<number> = new Set();
   #isClosed = false;
 
@@ -61,7 +61,7 @@ export class AgentSession implements AgentReceiver {
     this.#listener = listener;
   }
 
-  /** null until it has introduced itself. */
+  /** Null until the agent has introduced itself. */
   get host(): HostReport | null {
     return this.#host;
   }
@@ -79,7 +79,7 @@ export class AgentSession implements AgentReceiver {
     return this.#hello?.software ?? [];
   }
 
-  /** What may be done with the program whose API is at this port, and that the agent does not run itself. */
+  /** The possible actions for the program whose API is at this port, and that the agent does not run itself. */
   foreignActions(port: number): readonly ForeignAction[] {
     return this.#hello?.foreign.find((program) => program.port === port)?.actions ?? [];
   }
@@ -169,7 +169,7 @@ export class AgentSession implements AgentReceiver {
 
   /** Opens a connection to the API of a program. A failure is reported by the connection. */
   dial(id: number): Duplex {
-    // Numbers are used again after a long time, like a socket's ports.
+    // Numbers are reused after a long time, like a socket's ports.
     this.#lastChannel = (this.#lastChannel % 0xffff_ffff) + 1;
     const number = this.#lastChannel;
     const isPossible = !this.#isClosed && this.#channels.size + this.#closing.size < mostChannels;
@@ -188,7 +188,7 @@ export class AgentSession implements AgentReceiver {
     return channel;
   }
 
-  /** Saves a message per read: the program usually closes the connection itself. */
+  /** Saves one message per read: the program usually closes the connection itself. */
   #closeSoon(number: number): void {
     this.#closing.add(number);
     this.#closeTimer ??= setTimeout(() => {
@@ -206,7 +206,9 @@ export class AgentSession implements AgentReceiver {
     this.#listener.introduced(this);
   }
 
-  /** A program that was just removed may still be reported once; any others do not belong to this host. */
+  /**
+   * A program that was just removed may be reported once more; any other unknown program does not belong to this host.
+   */
   #take(state: ProgramState): void {
     if (!this.#wanted.has(state.id)) return;
     const before = this.#programs.get(state.id) ?? null;

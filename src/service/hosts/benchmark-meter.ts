@@ -3,18 +3,18 @@ import type { DeviceReading } from "../../link/driver.ts";
 /** One card (or processor) of a model, with a program and an algorithm. */
 export interface Measured {
   readonly model: string;
-  /** H/s of one. */
+  /** H/s per card. */
   readonly hashrate: number;
-  /** W of one; null if it is not reported. */
+  /** W per card; null if not reported. */
   readonly power: number | null;
 }
 
 export interface Sample {
-  /** Identifies the measurement; it begins again if this changes, or the program restarts. */
+  /** Identifies the measurement; it starts over if this changes or the program restarts. */
   readonly subject: string;
   /** s since mining started; null if unknown. */
   readonly uptime: number | null;
-  /** Those that mine. */
+  /** The mining devices. */
   readonly devices: readonly Pick<DeviceReading, "status" | "hashrate" | "power" | "name">[];
   /** Monotonic clock, ms. */
   readonly at: number;
@@ -29,7 +29,7 @@ export interface MeterTimes {
 
 export const meterTimes: MeterTimes = { warmUpSeconds: 120, lastsMs: 180_000 };
 
-/** With fewer reads an average says little. */
+/** An average of fewer reads is too imprecise. */
 const leastReads = 5;
 
 interface Sum {
@@ -50,13 +50,13 @@ export class BenchmarkMeter {
     this.#times = times;
   }
 
-  /** Takes a read; resolves to the averages once there are enough of them, else to null. */
+  /** Adds a read; returns the averages once there are enough reads, null before. */
   take({ subject, uptime, devices, at }: Sample): Measured[] | null {
     if (subject !== this.#subject || uptime === null || uptime < this.#uptime) this.#begin(subject);
     if (uptime === null) return null;
     this.#uptime = uptime;
     const hashing = devices.filter(({ status }) => status !== "disabled");
-    // A card that does not hash now says nothing about its model.
+    // A card that is not hashing is not measured.
     const ready =
       hashing.length > 0 && hashing.every(({ status, hashrate }) => status === "enabled" && (hashrate ?? 0) > 0);
     if (uptime < this.#times.warmUpSeconds || !ready) {

@@ -7,7 +7,7 @@ import type { Measured } from "./benchmark-meter.ts";
 export interface Expected {
   /** H/s. */
   readonly hashrate: number;
-  /** W; null if that of one card is unknown. */
+  /** W; null if the power of one card is unknown. */
   readonly power: number | null;
 }
 
@@ -27,7 +27,7 @@ export class Benchmarks {
       .find((row) => row.model === model && row.software === software && row.algorithm === algorithm);
   }
 
-  /** Of a rig with cards of these models; null if one of them is not measured yet. */
+  /** The figures of a rig with cards of these models; null if one of them is not measured yet. */
   expected(models: readonly string[], software: string, algorithm: string): Expected | null {
     if (models.length === 0) return null;
     let [hashrate, power]: [number, number | null] = [0, 0];

@@ -10,7 +10,7 @@ import { findOwn } from "../crud.ts";
 import { AgentSession, type SessionListener } from "./agent-session.ts";
 import { hostSoftware } from "./software.ts";
 
-/** Takes what agents report. */
+/** Receives the reports of agents. */
 export interface AgentListener {
   /** The agent is connected and knows the present state of its programs. */
   connected(hostId: number): void;
@@ -22,8 +22,8 @@ export interface AgentListener {
 }
 
 /**
- * ms in which an agent may connect before its host counts as away: its waits between two tries are at most 4 s, and a
- * restart of the agent takes a second or two.
+ * ms for an agent to connect before its host counts as away: it retries at most every 4 s, and restarts within a second
+ * or two.
  */
 export const agentGraceMs = 10_000;
 
@@ -36,7 +36,7 @@ interface GpuList {
 /** Tokens are 32 random bytes, so a plain digest is enough. */
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-/** The tokens of host agents, and the agents that are connected. */
+/** The tokens of host agents, and the connected agents. */
 export class HostAgents {
   readonly #store: Store;
   readonly #log: Logger;
@@ -62,8 +62,8 @@ export class HostAgents {
   }
 
   /**
-   * Set later, since miners are opened after the agents through which they are read. The agents of the last run then have
-   * the grace period in which to connect again.
+   * Set later, because miners are opened after their agents. The agents of the last run then have the grace period in
+   * which to reconnect.
    */
   watch(listener: AgentListener): void {
     this.#listener = listener;
@@ -74,7 +74,7 @@ export class HostAgents {
     return this.#store.agents.all().some((agent) => agent.digest === digest);
   }
 
-  /** The connection of the agent with this token; undefined if it was revoked meanwhile. */
+  /** The connection of the agent with this token; undefined if it was revoked in the meantime. */
   take(digest: string, connection: AgentConnection): AgentReceiver | undefined {
     const agent = this.#store.agents.all().find((each) => each.digest === digest);
     return agent === undefined ? undefined : this.#open(agent.hostId, connection);
@@ -104,7 +104,7 @@ export class HostAgents {
     return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
   }
 
-  /** Brief until the end of the grace period; lasting after it, and without an agent. */
+  /** Brief until the grace period ends; lasting after it, and without an agent. */
   outage(hostId: number): Outage | null {
     if (this.session(hostId) !== undefined) return null;
     return this.#graces.has(hostId) ? "brief" : "lasting";
@@ -131,12 +131,12 @@ export class HostAgents {
     };
   }
 
-  /** The GPUs as last reported, also in an earlier run; null if they never were. */
+  /** The GPUs as last reported, also before a restart; null if never reported. */
   gpusOf(hostId: number): GpuList | null {
     return this.#gpus.get(hostId) ?? this.#store.hosts.get(hostId)?.gpus ?? null;
   }
 
-  /** Programs of the configurations of the agents that are connected. */
+  /** Programs from the configurations of the connected agents. */
   *software(): Iterable<OwnSoftware> {
     for (const session of this.#sessions.values()) yield* session.software;
   }
@@ -147,7 +147,7 @@ export class HostAgents {
       .map(({ id, hostId }) => ({ id, hostId, connected: this.session(hostId) !== undefined }));
   }
 
-  /** Makes a token; a host has one. Throws `in.use`. */
+  /** Creates a token; a host has one. Throws `in.use`. */
   async add(hostId: number): Promise<AgentToken> {
     const existing = this.#store.agents.all().find((agent) => agent.hostId === hostId);
     if (existing !== undefined)
@@ -186,7 +186,7 @@ export class HostAgents {
     for (const session of this.#sessions.values()) session.end("the service stops", "away");
   }
 
-  /** Whether one was running. */
+  /** Whether a grace period was running. */
   #endGrace(hostId: number): boolean {
     clearTimeout(this.#graces.get(hostId));
     return this.#graces.delete(hostId);

@@ -23,7 +23,7 @@ export interface HostContext {
 
 const emptyHost: StoredHost = { description: "", hostname: "", uid: null, groupId: 0, gpus: null };
 
-/** The host, if this access sees its group. Throws `not.found`. */
+/** The host, if its group is visible to this access. Throws `not.found`. */
 export function visibleHost({ store, accessBook }: HostContext, id: number, caller: Caller): Stored<StoredHost> {
   const host = find(store.hosts, id, "host");
   if (!accessBook.of(caller).seesGroup(host.groupId)) throw notFound("host", id);

@@ -15,7 +15,7 @@ export interface CheckContext {
   readonly managed: ManagedMiners;
 }
 
-/** Every mistake that the service can find; the agent checks what only the host knows. */
+/** Every mistake that the service can find; the agent checks everything that only the host knows. */
 export function mistakesIn(
   miner: StoredManagedMiner,
   body: Partial<Input<"saveManagedMiner">>,

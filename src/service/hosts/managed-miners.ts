@@ -25,20 +25,20 @@ export interface ManagedMinersOptions {
   readonly coins: Coins;
   readonly notices: Pick<FarmNotices, "raise" | "close">;
   readonly benchmarks: Benchmarks;
-  /** Of the configuration file. */
+  /** From the configuration file. */
   readonly settings: Sections<"gpuSettings">;
   readonly log: Logger;
-  /** Not called before something happens to a miner or a host: it is opened later. */
+  /** Called only once something happens to a miner or a host, because the registry is opened later. */
   readonly registry: () => MinerRegistry;
 }
 
-/** Of one host; agents refuse more. */
+/** Limit per host; agents refuse more. */
 export const mostPrograms = 100;
 
 /** The managed miners as rigs of the fleet and as programs of their hosts. */
 export class ManagedMiners implements AgentListener {
   readonly #options: ManagedMinersOptions;
-  /** What each host was sent last, as JSON. */
+  /** The programs last sent to each host, as JSON. */
   readonly #sent = new Map<number, string>();
   readonly #polled = new Set<number>();
   /** Ids of hosts by name and group; null until it is needed. */
@@ -53,12 +53,12 @@ export class ManagedMiners implements AgentListener {
     return this.#options.registry();
   }
 
-  /** All managed miners as the registry takes them. */
+  /** All managed miners as rows of the registry. */
   rows(): ManagedRow[] {
     return enabled(this.#options.store.managedMiners).flatMap((miner) => this.row(miner) ?? []);
   }
 
-  /** undefined without its host. */
+  /** Undefined without its host. */
   row(miner: Stored<StoredManagedMiner>): ManagedRow | undefined {
     const host = this.#host(miner);
     if (host === undefined) return undefined;
@@ -91,7 +91,7 @@ export class ManagedMiners implements AgentListener {
     for (const row of this.rows()) this.#registry.put(row);
   }
 
-  /** Sends a host its programs if they have changed since they were last sent. */
+  /** Sends a host its programs if they have changed since the last time. */
   sync(hostId: number): void {
     const session = this.#options.agents.session(hostId);
     if (session === undefined) return;
@@ -138,7 +138,7 @@ export class ManagedMiners implements AgentListener {
     return this.#options.agents.session(hostId)?.program(id);
   }
 
-  /** Last output of its program before it was given up or restarted; null if unknown. */
+  /** Last output of its program before it failed for good or was restarted; null if unknown. */
   lastOutputOf(minerId: number): string | null {
     const miner = this.#options.store.managedMiners.get(minerId);
     const lines = miner === undefined ? [] : (this.stateOf(miner)?.lastLines ?? []);
@@ -184,13 +184,13 @@ export class ManagedMiners implements AgentListener {
   readonly hosts: ProgramHosts = (hostId, port) =>
     programHosts(this.#options.agents, this.#options.store)(hostId, port);
 
-  /** The program as its rig sees it. */
+  /** The program for its rig. */
   readonly programs = (minerId: number): HostProgram => new ManagedProgram(minerId, this, this.#options);
 
   connected(hostId: number): void {
     this.#sent.delete(hostId);
     this.sync(hostId);
-    // Its custom software, and whether it may reboot its host, are known only now.
+    // Its custom software, and whether it may reboot its host, are only known now.
     for (const miner of this.#of(hostId)) {
       const row = this.row(miner);
       if (row !== undefined) this.#registry.put(row);
@@ -198,7 +198,7 @@ export class ManagedMiners implements AgentListener {
       if (state !== undefined) this.#notify(state, null);
       this.#poll(miner.id);
     }
-    // What the agent can do with declared programs is known only now, too.
+    // The agent's actions for declared programs are only known now, too.
     for (const { rig } of this.#registry.all()) if (rig.declared.hostId === hostId) this.#poll(rig.id);
     this.#registry.arrange();
   }
@@ -245,7 +245,7 @@ export class ManagedMiners implements AgentListener {
     } else if (status !== "downloading") notices.close(confirming, coded("notices.download.over"));
   }
 
-  /** Reads a miner soon, once for all that happens in this turn. */
+  /** Reads a miner soon, once for all changes of this turn. */
   #poll(id: number): void {
     const registry = this.#registry;
     if (this.#polled.has(id)) return;

@@ -10,7 +10,7 @@ import { closedChannel } from "./channel.ts";
 import { type HostAgents, noAgent } from "./host-agents.ts";
 import { type Lack, poolsOf } from "./program-of.ts";
 
-/** The managed miners, as one of their programs uses them. */
+/** The managed miners as seen by one of their programs. */
 interface ProgramOwner {
   isManaged(minerId: number): boolean;
   programOf(miner: Stored<StoredManagedMiner>): Program | Lack;
@@ -24,7 +24,7 @@ interface ProgramContext {
   readonly benchmarks: Pick<Benchmarks, "expected">;
 }
 
-/** The program of a managed miner, as its rig sees and steers it. */
+/** The program of a managed miner, as its rig sees and controls it. */
 export class ManagedProgram implements HostProgram {
   readonly #id: number;
   readonly #miners: ProgramOwner;
@@ -162,5 +162,5 @@ const notRun = {
   apiToken: null,
 };
 
-/** The agent may have carried out the request. */
+/** The agent may have executed the request. */
 const unanswered: ReadonlySet<string> = new Set(["rig.timeout", "rig.unreachable"]);

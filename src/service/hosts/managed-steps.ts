@@ -8,7 +8,7 @@ import { mistakesIn } from "./managed-checks.ts";
 import type { ManagedMiners } from "./managed-miners.ts";
 import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
 
-/** What a template sets. */
+/** The settings of a template. */
 const changeBy = ({ softwareType, algorithm, dualAlgorithm, commandLineParams }: StoredTemplate) => ({
   ...(softwareType === null ? {} : { softwareType }),
   ...(algorithm === null ? {} : { algorithm }),
@@ -16,7 +16,7 @@ const changeBy = ({ softwareType, algorithm, dualAlgorithm, commandLineParams }:
   ...(commandLineParams === null ? {} : { commandLineParams }),
 });
 
-/** s for a program to restart with other pools. */
+/** Seconds for a program to restart with other pools. */
 const restartSeconds = 300;
 
 /** Changes of a managed miner's pools: they are stored, and its program is restarted. */

@@ -61,7 +61,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   const { store, accessBook, agents, managed, registry, switcher, addReal } = context;
   const { hosts, managedMiners } = store;
   const groupOf = ({ groupId, hostId }: StoredManagedMiner): number => groupId ?? hosts.get(hostId)?.groupId ?? 0;
-  /** Parameters may contain secrets of pools that a caller does not see. */
+  /** Parameters may contain secrets of pools that are hidden from the caller. */
   const presentFor = (miner: Stored<StoredManagedMiner>, caller: Caller): ManagedMiner =>
     accessBook.of(caller).all ? present(miner) : { ...present(miner), commandLineParams: "" };
   const present = (stored: Stored<StoredManagedMiner>): ManagedMiner => {
@@ -88,7 +88,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   };
   const connected = ({ hostId }: StoredManagedMiner) =>
     agents.required(hostId, hosts.get(hostId)?.hostname ?? String(hostId));
-  /** The command line that its host would run. Throws if the host would refuse it. */
+  /** The command line for its host. Throws if the host would refuse it. */
   const commandOf = async (miner: Stored<StoredManagedMiner>): Promise<string[]> => {
     const program = managed.programOf(miner);
     if ("message" in program) throw new RigbridgeError(program.code, program.message);
@@ -186,7 +186,7 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
   return sha256 === null ? "none" : "done";
 }
 
-/** Whether a body chooses another pool than the miner has. */
+/** Whether a body chooses a different pool. */
 const choosesPool = (
   { poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>,
   before: StoredManagedMiner,
@@ -194,7 +194,7 @@ const choosesPool = (
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
-/** The agent refuses, for example, a path that is not an executable. An agent that is away does so at the start. */
+/** The agent refuses, for example, a path that is not an executable. If the agent is away, it does so at the start. */
 async function checkOnHost(
   miner: StoredManagedMiner,
   existing: Stored<StoredManagedMiner> | undefined,
@@ -211,7 +211,7 @@ async function checkOnHost(
   }
 }
 
-/** Of one that has no id yet. */
+/** The id of a miner that is not stored yet. */
 const notStored = 9_999_999_999;
 
 const stripped = ({ id, owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): StoredManagedMiner => miner;

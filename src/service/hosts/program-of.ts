@@ -29,7 +29,7 @@ export function algorithmsOf(
   return { first: idOf(first), second: isNone(dualAlgorithm) ? null : idOf(dualAlgorithm) };
 }
 
-/** Whether a pool pays for this algorithm. A pool without an algorithm counts as if it did. */
+/** Whether a pool pays for this algorithm. A pool without an algorithm counts as paying. */
 export const takes = ({ coinAlgorithm }: StoredPool, algorithm: string, coins: Coins): boolean =>
   coinAlgorithm === "" || coins.isSameAlgorithm(coinAlgorithm, algorithm);
 
@@ -45,7 +45,7 @@ const programPool = ({
   password: plainWorkerPassword,
 });
 
-/** Everything that a program is made from. */
+/** Inputs of a program. */
 export interface Surroundings {
   readonly store: Pick<Store, "pools" | "poolGroups" | "downloads">;
   readonly coins: Coins;

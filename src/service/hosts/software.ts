@@ -9,7 +9,7 @@ import type { Coins } from "../money/coins.ts";
 
 const platforms = ["linux", "windows", "macos"] as const;
 
-/** Facts about mining software that the service needs; the rest concerns only the agent. */
+/** Properties of mining software that the service needs; the rest concerns only the agent. */
 export interface Software {
   readonly id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Software {
   readonly algorithms: readonly string[];
   /** Whether the configuration of its host has a path or download for it. */
   readonly isDeclared: boolean;
-  /** The second algorithms that it can mine beside one of them; null = not known. */
+  /** The second algorithms that it can mine together with this one; null: unknown. */
   dualsOf(algorithm: string): readonly string[] | null;
 }
 
@@ -41,7 +41,9 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
   };
 }
 
-/** Where its files come from; null if no address is known. `system`: as the host's agent reports it. */
+/**
+ * Where its files come from; null if no address is known. `system`: the operating system reported by the host's agent.
+ */
 export function downloadOf(
   id: string,
   system: string,
@@ -52,7 +54,7 @@ export function downloadOf(
   return target === null || url === undefined ? null : { url, sha256: download?.sha256?.[target] ?? null };
 }
 
-/** What a host can run. `system`: as its agent reports it. */
+/** The software that a host can run. `system`: the operating system reported by its agent. */
 export function hostSoftware(own: readonly OwnSoftware[], system: string): HostSoftware {
   const [platform] = downloadTargetFor(system)?.split("-") ?? [];
   const known = miningSoftware.flatMap(({ id }) => programOf(id) ?? []);
@@ -94,7 +96,7 @@ function entryOf(id: string, name: string, program: MiningProgram | undefined): 
   };
 }
 
-/** Its argv with all parts that it may have. */
+/** Its argv with all optional parts. */
 const templateOf = ({ command: { api, supervised, start, pool, dual } }: MiningProgram): string[] =>
   [...api, ...supervised, ...start, ...pool, ...(dual ?? [])].flatMap(({ args }) => args);
 

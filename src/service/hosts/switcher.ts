@@ -29,7 +29,7 @@ export interface SwitcherOptions {
 
 /** ms between two turns. */
 export const switchingTurnMs = 15_000;
-/** ms in which a choice must be measured; otherwise it is left out for a day. */
+/** ms for measuring a choice; if that fails, it is left out for a day. */
 const measureWithinMs = 1_200_000;
 const leftOutMs = 86_400_000;
 
@@ -42,14 +42,14 @@ interface Turn {
   readonly present: number;
 }
 
-/** What is known of a managed miner while it exists. */
+/** State of a managed miner. */
 interface Known {
   readonly meter: BenchmarkMeter;
-  /** Of the last read that was measured, epoch ms. */
+  /** Of the last measured read, epoch ms. */
   readAt: number | null;
-  /** Of its cards, as last read; null before. */
+  /** Models of its cards, as last read; null before. */
   models: readonly string[] | null;
-  /** The choice that it mines only to measure it, and since when by the monotonic clock. */
+  /** The choice that it mines only for a measurement, and since when by the monotonic clock. */
   measuring: { readonly choice: string; since: number } | null;
   /** Choices that could not be measured, and when. */
   readonly unmeasurable: Map<string, number>;
@@ -122,7 +122,7 @@ export class Switcher {
       await this.#use(turn, next, known.why);
       return;
     }
-    // A choice that could not be measured is not worth staying with.
+    // A choice that could not be measured is not worth keeping.
     const isMeasured = turn.options[turn.present]?.hashrate != null;
     const { key, why } = decide({
       mode: switching.mode,
@@ -138,14 +138,14 @@ export class Switcher {
     if (chosen !== undefined) await this.#use(turn, chosen, why);
   }
 
-  /** The choice to mine for a measurement; "measuring": one is under way; null: all are measured that can be. */
+  /** The choice to mine for a measurement; "measuring": one is running; null: all that can be are measured. */
   #nextToMeasure({ miner, switching, options }: Turn, status: string, known: Known): Choice | "measuring" | null {
     const { now, monotonicNow, log } = this.#options;
     const isKnown = (choice: Choice) => options[switching.choices.indexOf(choice)]?.hashrate !== null;
     const running = known.measuring;
     const measured = switching.choices.find((choice) => keyOf(choice) === running?.choice);
     if (running !== null && measured !== undefined && !isKnown(measured)) {
-      // Time in which its host has other work, or downloads the software, does not count.
+      // Time in which its host is busy with other work or downloads the software does not count.
       if (status === "idle" || status === "downloading" || status === "confirming") running.since = monotonicNow();
       if (monotonicNow() - running.since < measureWithinMs) return "measuring";
       log.warn({ miner: miner.id, algorithm: measured.algorithm }, "an algorithm could not be measured");
@@ -240,6 +240,6 @@ export class Switcher {
 const keyOf = ({ algorithm, poolId, isPoolGroup, softwareType }: Choice): string =>
   JSON.stringify([algorithm, poolId, isPoolGroup, softwareType]);
 
-/** Those that mine; a card that is switched off adds nothing. */
+/** The cards that mine; a card that is switched off adds nothing. */
 const namesOf = (devices: readonly { readonly name: string; readonly status: string }[]): string[] =>
   devices.filter(({ status }) => status !== "disabled").map(({ name }) => name);

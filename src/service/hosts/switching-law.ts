@@ -3,7 +3,7 @@ export interface Option {
   readonly key: string;
   /** Money per day. */
   readonly revenue: number | null;
-  /** Money per day for electricity, to compare choices by; 0 where they are compared by their revenue. */
+  /** Money per day for electricity, used for comparing choices; 0 if they are compared by revenue. */
   readonly cost: number | null;
   /** W. */
   readonly power: number | null;
@@ -24,12 +24,12 @@ export interface Situation {
 }
 
 export interface Decision {
-  /** What it should mine; null: there are too few figures to decide, so nothing changes. */
+  /** The option to mine; null: too few figures to decide, so nothing changes. */
   readonly key: string | null;
   readonly why: string;
 }
 
-/** Which option a managed miner should mine. */
+/** Decides which option a managed miner should mine. */
 export function decide({ mode, options, present, since, now, hysteresis, minimumStayMs }: Situation): Decision {
   const worthOf = (option: Option): number | null =>
     mode === "heat" ? option.power : difference(option.revenue, option.cost);
@@ -49,13 +49,13 @@ export function decide({ mode, options, present, since, now, hysteresis, minimum
   if (current === undefined) return { key: best.option.key, why: `it ${measure}` };
   if (best.option.key === present) return { key: present, why: `it ${measure}` };
   const worth = worthOf(current);
-  // Prices may be missing for a while: what cannot be compared stays.
+  // Prices may be missing for a while: an option that cannot be compared stays.
   if (worth === null) return { key: present, why: "the profit of the present choice is unknown" };
   const scale = Math.max(
     ...judged.map(({ option }) => Math.abs((mode === "heat" ? option.power : option.revenue) ?? 0)),
   );
   if (best.worth - worth <= hysteresis * scale) return { key: present, why: "no other choice is clearly better" };
-  // If the clock was set back, the stay does not get longer.
+  // Setting the clock back does not extend the stay.
   const stayed = Math.max(0, now - since);
   if (stayed < minimumStayMs)
     return { key: present, why: `another choice ${measure}, but it stays for ${minutes(minimumStayMs - stayed)} more` };

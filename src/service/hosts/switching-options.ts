@@ -4,7 +4,7 @@ import type { Option } from "./switching-law.ts";
 /** A choice with its figures. */
 export interface ChoiceFacts {
   readonly key: string;
-  /** The rig's benchmark of it; null if it is not measured yet. */
+  /** The rig's benchmark of it; null if not measured yet. */
   readonly expected: Expected | null;
   /** Money per MH/s and day; null if unknown. */
   readonly worth: number | null;
@@ -18,8 +18,8 @@ export interface PricedOption extends Option {
 }
 
 /**
- * The earnings and costs of each choice. `electricity`: money per kWh; null if it is unknown now, undefined without a price.
- * Without a price, or if no choice has a known power, as with processors, they are compared by their revenue: with a
+ * The earnings and costs of each choice. `electricity`: money per kWh; null if currently unknown, undefined without a
+ * price. Without a price, or if no choice has a known power (as with processors), they are compared by revenue, at a
  * cost of 0.
  */
 export function pricedOptions(choices: readonly ChoiceFacts[], electricity: number | null | undefined): PricedOption[] {

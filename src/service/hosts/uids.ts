@@ -1,9 +1,9 @@
 import type { Store } from "../../store/index.ts";
 
-/** Longest uid of a host: `-m<id>` of its managed miners follows. */
+/** Maximum length of a host's uid: `-m<id>` of its managed miners follows. */
 const longest = 48;
 
-/** A permanent name that no other host has, derived from the host name. */
+/** A permanent, unique name derived from the host name. */
 export function uidFor(hostname: string, hosts: Store["hosts"]): string {
   const taken = new Set(hosts.all().map(({ uid }) => uid));
   const name =

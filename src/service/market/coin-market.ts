@@ -3,10 +3,10 @@ import type { Coins, MarketWorth } from "../money/coins.ts";
 import type { BtcPrice } from "../money/rates.ts";
 import type { CoinFacts, MarketFacts } from "./coin-sources.ts";
 
-/** Where facts come from. */
+/** Origin of market facts. */
 export interface FactSource {
   readonly host: string;
-  /** ms after which another source is preferred, if it has newer facts. */
+  /** ms after which another source is preferred if its facts are newer. */
   readonly freshMs: number;
 }
 
@@ -18,7 +18,7 @@ interface Price {
   readonly usd: number | null;
   readonly at: number;
 }
-/** A value that is not believed yet, and how often it was read. */
+/** A value that is not accepted yet, and how often it was read. */
 interface Candidate {
   readonly value: number;
   readonly times: number;
@@ -44,14 +44,14 @@ export interface ChosenFacts {
   readonly held: string | null;
 }
 
-/** Reads in a row after which a far value is believed, if no other source contradicts it. */
+/** Consecutive reads after which an outlying value is accepted, if no other source contradicts it. */
 const timesToBelieve = 3;
-/** ms after which facts no longer speak against newer ones. */
+/** ms after which facts no longer contradict newer ones. */
 const speaksMs = 86_400_000;
 
 /**
- * What all sources know about coins. Of each coin the work (difficulty, reward) and the price are those of the first
- * source that has fresh ones, else the newest. A value that contradicts itself, or is far from the last one or from
+ * The facts of all sources about coins. The work (difficulty, reward) and the price of each coin come from the first
+ * source with fresh values, otherwise from the newest. A value that is inconsistent, or far from the last one or from
  * another source, is held back.
  */
 export class CoinMarket {
@@ -65,7 +65,7 @@ export class CoinMarket {
     for (const source of sources) this.#known.set(source, { coins: new Map(), btc: new Map(), heldBtc: new Map() });
   }
 
-  /** Takes what a source said; returns all that is known of it, with the time of each part. */
+  /** Adds the facts of a source; returns everything known from it, with the time of each part. */
   take(source: FactSource, facts: MarketFacts, at: number): MarketFacts {
     const known = this.#known.get(source);
     if (known === undefined) return facts;
@@ -99,7 +99,7 @@ export class CoinMarket {
     };
   }
 
-  /** What each coin earns, per MH/s and day. */
+  /** The earnings of each coin, per MH/s and day. */
   worth(): Map<string, MarketWorth> {
     const worth = new Map<string, MarketWorth>();
     for (const { shortName, algorithm } of this.#coins.all()) {
@@ -146,12 +146,12 @@ export class CoinMarket {
     return best && { source: best.source, found: { btc: 1, usd: best.found.value, at: best.found.at } };
   }
 
-  /** The coins that some source knows. */
+  /** The coins that any source knows. */
   known(): Set<string> {
     return new Set([...this.#known.values()].flatMap(({ coins }) => [...coins.keys()]));
   }
 
-  /** A sentence for each value that is held back, by what it is about. */
+  /** A sentence for each value that is held back, by subject. */
   held(): Map<string, string> {
     const sentences = new Map<string, string>();
     for (const { coins, heldBtc } of this.#known.values()) {
@@ -227,7 +227,7 @@ export class CoinMarket {
     if (accepted) row.price = price;
   }
 
-  /** What the other sources say now, in order of preference. */
+  /** The present values of the other sources, in order of preference. */
   #others(
     source: FactSource,
     of: (known: Known) => { readonly value: number; readonly at: number } | undefined,
@@ -241,7 +241,7 @@ export class CoinMarket {
     });
   }
 
-  /** That of the first source whose facts are fresh, else the newest. */
+  /** The value of the first source with fresh facts, otherwise the newest. */
   #best<T extends { readonly at: number }>(of: (known: Known) => T | undefined) {
     const found = [...this.#known].flatMap(([source, known]) => {
       const value = of(known);
@@ -253,19 +253,19 @@ export class CoinMarket {
   }
 }
 
-/** What a sentence about the price of a BTC is about. */
+/** The subject of sentences about the price of a BTC. */
 export const inCurrency = (currency: string): string => `BTC in ${currency}`;
 
 const noWork: CoinWork = { difficulty: null, networkHashrate: null, blockTime: null, reward: null, earning: null };
 
-/** What another source says. */
+/** The value of another source. */
 interface OtherValue {
   readonly value: number;
   readonly host: string;
   readonly isPreferred: boolean;
 }
 
-/** `isLastWrong`: the last value of the source was believed before there was a better one to compare it with. */
+/** `isLastWrong`: the source's last value was accepted before there was a better one to compare it with. */
 interface Judgement {
   readonly accepted: boolean;
   readonly held: Candidate | null;
@@ -274,7 +274,10 @@ interface Judgement {
 
 const believed: Judgement = { accepted: true, held: null, isLastWrong: false };
 
-/** Whether a value is believed; if not, it is held back with a sentence. A source less preferred contradicts only jumps. */
+/**
+ * Decides whether a value is accepted; if not, it is held back with a sentence. A less preferred source contradicts
+ * only jumps.
+ */
 function judged(
   value: number,
   last: number | undefined,
@@ -287,7 +290,7 @@ function judged(
   if (others.some((other) => !isFar(value, other.value))) return believed;
   if (!isJump && contrary === undefined) return believed;
   const times = candidate != null && !isFar(candidate.value, value) ? candidate.times + 1 : 1;
-  // Nobody contradicts it, and it has stayed: the world has changed.
+  // No source contradicts it, and it has lasted: the value has really changed.
   if (contrary === undefined && times >= timesToBelieve) return believed;
   const than = contrary === undefined ? "the last one" : `that of ${contrary.host}`;
   const factor = value / (contrary?.value ?? last ?? value);

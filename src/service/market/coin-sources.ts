@@ -5,11 +5,11 @@ import { fieldsOf, listOf, numberOf, positive, type SourceShape, textOf } from "
 
 const figure = z.number().nullable();
 
-/** What one answer says about a coin; null where it does not. */
+/** The facts about a coin in one answer; null where missing. */
 export const CoinFacts = z.object({
   /** In capitals. */
   shortName: z.string(),
-  /** As the source names it; "" if it does not. */
+  /** The source's name for it; "" if missing. */
   algorithm: z.string(),
   difficulty: figure,
   networkHashrate: figure,
@@ -89,7 +89,7 @@ const whattomine: CoinSource = {
 
 const currencies = /^[A-Z]{3}$/;
 
-/** mempool: Bitcoin alone, also from an own node. */
+/** mempool: Bitcoin only, also from your own node. */
 const mempool: CoinSource = {
   url: "https://mempool.space",
   requests: (_settings, url) =>
@@ -128,7 +128,7 @@ const mempool: CoinSource = {
   },
 };
 
-/** CoinGecko: prices alone. An unknown id is simply absent. */
+/** CoinGecko: prices only. An unknown id is simply absent. */
 const coingecko: CoinSource = {
   url: "https://api.coingecko.com",
   requests: ({ coins, currency, token }, url) => [

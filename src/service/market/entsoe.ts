@@ -14,8 +14,8 @@ const resolutions: Readonly<Record<string, number>> = {
 const stamp = (time: number): string => new Date(time).toISOString().replaceAll(/[-:T]/g, "").slice(0, 12);
 
 /**
- * ENTSO-E: day-ahead prices as XML. The document is flat, so elements are found by name; what XML has beyond them
- * (document types, entities) does not occur and is refused.
+ * ENTSO-E: day-ahead prices as XML. The document is flat, so elements are found by name; other features of XML
+ * (document types, entities) do not occur and are refused.
  */
 export const entsoe: PriceSource = {
   url: "https://web-api.tp.entsoe.eu",
@@ -50,7 +50,7 @@ export const entsoe: PriceSource = {
         bad += 1;
         continue;
       }
-      // Where several series have one hour, the lowest position counts.
+      // Where several series cover one hour, the lowest position counts.
       const rank = Number(textIn(each, "classificationSequence_AttributeInstanceComponent.position") || 0);
       for (const period of elements(each, "Period").flatMap((block) =>
         pointsOf(block, textIn(each, "curveType"), remark),

@@ -6,22 +6,22 @@ import { isRecord } from "../../contract/record.ts";
 import type { KeptValues } from "../../store/index.ts";
 import { WebBusyError, type WebLimits, type WebRequest, webText } from "../web-text.ts";
 
-/** Remarks of a reader about an answer: what was odd and left out. */
+/** Receives a sentence about odd, skipped parts of an answer. */
 export type Remark = (sentence: string) => void;
 
-/** How a source is asked, and how its answers are read: all that differs between sources. */
+/** How to query a source and read its answers: everything that differs between sources. */
 export interface SourceShape<Settings, Value> {
   /** The public service; null where there is none. */
   readonly url: string | null;
-  /** Whether the address is asked as it is; else it is the beginning of several. */
+  /** Whether the address is requested as it is; otherwise it is the base of several. */
   readonly isWhole?: true;
   /** One or more requests; `url` without a slash at the end. */
   requests(settings: Settings, url: string, now: number): readonly WebRequest[];
   /** The address of the next page of an answer; null if there is none. */
   next?(json: unknown): string | null;
   /**
-   * The value of the answers: parsed JSON, or text where the answer is not JSON; null for an answer that was empty or
-   * failed. Null if they hold nothing. Never throws: odd fields are left out with a remark.
+   * The value of the answers: parsed JSON, or text if the answer is not JSON; null for an answer that was empty or
+   * failed. Returns null if they hold nothing. Never throws: odd fields are left out with a remark.
    */
   read(answers: readonly unknown[], settings: Settings, remark: Remark, now: number): Value | null;
 }
@@ -39,10 +39,10 @@ export interface FeedOptions<Settings, Value> {
   /** Address of the source without a slash at the end. */
   readonly url: string;
   readonly everyMs: number;
-  /** What distinguishes it from other sources of its kind, without secrets. */
+  /** Distinguishes it from other sources of its kind, without secrets. */
   readonly identity: readonly (string | undefined)[];
   readonly schema: z.ZodType<Value>;
-  /** Takes a good value; returns what is kept, which may hold older parts. */
+  /** Accepts a good value; returns the value to keep, which may include older parts. */
   readonly take: (value: Value, at: number) => Value;
 }
 
@@ -59,9 +59,9 @@ const longestRetryMs = 6 * 3_600_000;
 /** ms by which a poll may come early, so that it is not delayed by a whole turn. */
 const earlyMs = 2_500;
 
-/** One source outside: when it is asked, what it said last, and what is wrong with it. */
+/** One external source: schedules requests, and keeps the last value and problem. */
 export class Feed<Settings, Value> {
-  /** For people; never with a path, which may hold a key. */
+  /** For display; never with a path, which may hold a key. */
   readonly host: string;
   /** Its row in the store. */
   readonly key: string;
@@ -99,7 +99,7 @@ export class Feed<Settings, Value> {
     return this.#polling === null && this.#context.now() >= this.#dueAt - earlyMs;
   }
 
-  /** Asks when that is due; true if there is a new value. Never rejects, and never asks twice at once. */
+  /** Requests when due; true if there is a new value. Never rejects, and never runs twice at once. */
   poll(): Promise<boolean> {
     const now = this.#context.now();
     // A clock that was set back must not silence a source for long.
@@ -112,7 +112,7 @@ export class Feed<Settings, Value> {
     return this.#polling;
   }
 
-  /** A value from the run before is as good as a new one, only older. */
+  /** A value from before a restart is used like a new one, only older. */
   #restore(): void {
     const row = this.#context.kept.get(this.key);
     const value = this.#options.schema.safeParse(row?.value);
@@ -159,7 +159,7 @@ export class Feed<Settings, Value> {
   #fail(error: unknown, now: number): void {
     this.#failures += 1;
     const backOff = Math.min(firstRetryMs * 2 ** Math.min(this.#failures - 1, 20), longestRetryMs);
-    // A source that limits is asked no sooner than usual; after a few tries, others are not either.
+    // A source that limits requests is not queried sooner than usual; after a few tries, neither are others.
     const busy = error instanceof WebBusyError ? Math.max(error.retryAfterMs ?? 600_000, this.#options.everyMs) : 0;
     this.#dueAt = now + Math.max(backOff, busy);
     const problem = startingWith(this.host, messageOf(error, this.host));
@@ -182,7 +182,7 @@ export class Feed<Settings, Value> {
       const json: unknown = await this.#answer({ ...request, url });
       pages.push(json);
       const next = json === null ? null : (this.#options.shape.next?.(json) ?? null);
-      // A page elsewhere would be sent the same headers.
+      // A page elsewhere would receive the same headers.
       url = next !== null && URL.canParse(next) && new URL(next).origin === origin ? next : null;
     }
     return pages;
@@ -202,7 +202,7 @@ export class Feed<Settings, Value> {
   }
 }
 
-/** JSON, or XML as it is. Throws `service.garbled`. */
+/** JSON, or XML as text. Throws `service.garbled`. */
 function parsed(text: string, host: string): unknown {
   try {
     return JSON.parse(text);

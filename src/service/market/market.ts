@@ -14,11 +14,11 @@ export interface MarketContext extends Omit<PriceFeedContext, "changed">, PoolVi
   readonly coins: Coins;
   readonly rates: Rates;
   readonly tariffs: Tariffs;
-  /** Sources are never asked for virtual rigs alone. */
+  /** Sources are never queried for a demo alone. */
   readonly isDemo: () => boolean;
-  /** Prices, rates or pools' figures have changed, so every miner may show something else. */
+  /** Prices, rates or pool figures have changed, so the display of every miner may have. */
   readonly changed: () => void;
-  /** One notification for each title until its message is null. */
+  /** One notification per title until its message is null. */
   readonly warn: (title: CodedText, message: string | CodedText | null) => void;
 }
 
@@ -31,13 +31,13 @@ interface CoinSource {
 
 /** ms between two turns. */
 export const marketTurnMs = 5_000;
-/** ms between two renewals of what all miners show, for large farms. */
+/** ms between two refreshes of all miners, for large farms. */
 const renewalMs = 60_000;
-/** ms after which a source that is silent, or a time without a price, is a notification. */
+/** ms after which a silent source, or a time without a price, causes a notification. */
 const silenceMs = 3_600_000;
 const staleMs = 86_400_000;
 
-/** All sources outside: what they say goes to coins, rates and tariffs, where replies find it without waiting. */
+/** All external sources: their values go to coins, rates and tariffs, where replies find them without waiting. */
 export class Market {
   readonly coinMarket: CoinMarket;
   readonly poolViews: PoolViews;
@@ -79,7 +79,7 @@ export class Market {
     this.#ofEarlierRun = this.#possibleWarnings();
   }
 
-  /** Whether anything has to be asked, or changes with time. */
+  /** Whether anything has to be queried, or changes with time. */
   get isUsed(): boolean {
     return this.#coinSources.length > 0 || this.#context.tariffs.changes || this.poolViews.isUsed;
   }
@@ -99,7 +99,7 @@ export class Market {
     }));
   }
 
-  /** Asks every source that is due. Never rejects; no reply waits for it. */
+  /** Queries every due source. Never rejects; no reply waits for it. */
   async turn(): Promise<void> {
     this.#renew();
     if (this.#context.isDemo()) return;
@@ -111,7 +111,7 @@ export class Market {
     this.#report();
   }
 
-  /** Drops what is kept of sources that the configuration no longer names. */
+  /** Drops data of sources that were removed from the configuration. */
   #forgetOthers(): void {
     const { kept, log } = this.#context;
     try {
@@ -126,14 +126,14 @@ export class Market {
     this.#pass();
   }
 
-  /** Hands over what is known now. */
+  /** Passes on the present values. */
   #pass(): void {
     const { coins, rates } = this.#context;
     rates.setMarket(this.coinMarket.btcPrices());
     coins.setMarket(this.coinMarket.worth());
   }
 
-  /** Renews what miners show if it differs, also because another price of electricity has begun. */
+  /** Refreshes miners when prices change, including a change of the electricity price by time. */
   #renew(): void {
     const now = this.#context.now();
     if (now >= this.#renewedAt && now < this.#renewedAt + renewalMs) return;
@@ -149,7 +149,7 @@ export class Market {
     return this.#context.tariffs.stateAt(this.#context.now());
   }
 
-  /** Notifications of values that are held back, and of sources without a present value. */
+  /** Notifies of values that are held back, and of sources without a present value. */
   #report(): void {
     const { now, warn } = this.#context;
     const warnings = new Map<string, Warning>();
@@ -174,7 +174,7 @@ export class Market {
     this.#ofEarlierRun = this.#ofEarlierRun.filter((each) => !over.includes(each));
   }
 
-  /** Every warning that an earlier run may have left open, and whether its trouble is over. */
+  /** Every warning that an earlier run may have left open, and whether its cause has ended. */
   #possibleWarnings(): EarlierWarning[] {
     const held = [...this.coinMarket.known(), ...Array.from(this.coinMarket.btcPrices().keys(), inCurrency)];
     return [
@@ -188,7 +188,7 @@ export class Market {
   }
 }
 
-/** A source of market data that is asked for amounts in this currency. */
+/** A source of market data with amounts in this currency. */
 export const coinFeed = (
   settings: CoinSourceSettings,
   currency: string,

@@ -5,7 +5,7 @@ import { fieldsOf, listOf, numberOf, type SourceShape, textOf } from "./feed.ts"
 
 const figure = z.number().nullable();
 
-/** What a pool says about one worker, or about the whole account (`worker` is null). */
+/** A pool's data about one worker, or about the whole account (`worker` is null). */
 export const WorkerView = z.object({
   worker: z.string().nullable(),
   hashrate: figure,
@@ -112,7 +112,7 @@ const units: Readonly<Record<PoolViewSettings["unit"], number>> = {
   "PH/s": 1e15,
 };
 
-/** Any other pool, by the paths of the configuration. */
+/** Any other pool, by the paths in the configuration. */
 const json: PoolSource = {
   url: null,
   requests,

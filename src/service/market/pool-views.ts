@@ -23,15 +23,15 @@ interface Account {
   readonly facts: () => PoolFacts;
 }
 
-/** Such a value is of minutes, and each start asks again. */
+/** Not kept: such a value is minutes old, and each start requests it again. */
 const notKept: FeedContext["kept"] = { get: () => undefined, save: () => undefined, keep: () => undefined };
-/** Accounts and workers that are asked about; each takes a request every few minutes. */
+/** Limit of accounts and workers that are queried; each takes a request every few minutes. */
 const mostAccounts = 1_000;
-/** ms between two looks at which pools rigs are at. */
+/** ms between two checks of which pools rigs use. */
 const lookEveryMs = 60_000;
 const requestsAtOnce = 4;
 
-/** What pools themselves say about the workers of rigs. Only pools with `view` in the configuration are asked. */
+/** The pools' own data about the workers of rigs. Only pools with `view` in the configuration are queried. */
 export class PoolViews {
   readonly #context: PoolViewContext;
   /** By the name of the pool, which is its key in the store. */
@@ -49,7 +49,7 @@ export class PoolViews {
     return this.#settings.size > 0;
   }
 
-  /** Asks what is due; true if something is new. */
+  /** Queries what is due; true if something is new. */
   async turn(): Promise<boolean> {
     if (!this.isUsed) return false;
     this.#look();
@@ -61,7 +61,7 @@ export class PoolViews {
     return polled.some((isNew) => isNew);
   }
 
-  /** Null if the pool is not asked, or does not know the worker. */
+  /** Null if the pool is not queried, or does not know the worker. */
   of(pool: RigPool): PoolView | null {
     if (!this.isUsed) return null;
     const address = this.#addressOf(pool);
@@ -114,7 +114,7 @@ export class PoolViews {
     return { feed, facts: () => known };
   }
 
-  /** The address for a rig's pool; null if its definition has none, or nothing is known to put into it. */
+  /** The address for a rig's pool; null if its definition has none, or nothing is known to fill in. */
   #addressOf({ url, worker }: RigPool): { url: string; settings: PoolViewSettings; isOfWorker: boolean } | null {
     const definition = this.#context.book.definition(url, worker);
     const settings = definition?.owner === "file" ? this.#settings.get(definition.key ?? "") : undefined;
@@ -134,7 +134,7 @@ export class PoolViews {
   }
 }
 
-/** The pool's row of a worker, which it lists with or without the account in front; the balance may be of the account. */
+/** The pool's row for a worker, listed with or without the account as prefix; the balance may be the account's. */
 export function viewOf(facts: PoolFacts, worker: string, isOfWorker: boolean): WorkerView | null {
   const account = facts.find((row) => row.worker === null);
   const short = worker.split(".").slice(1).join(".");

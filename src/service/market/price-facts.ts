@@ -12,7 +12,7 @@ export type PriceFacts = z.infer<typeof PriceFacts>;
 
 export type PriceSource = SourceShape<PriceSourceSettings, PriceFacts>;
 
-/** The prices that could be read, with a remark about the others; null if there are none. */
+/** The readable prices, with a remark about the others; null if there are none. */
 export function pricesOf(
   currency: string,
   periods: readonly (PricePeriod | null)[],
@@ -27,7 +27,7 @@ export function pricesOf(
   return good.length === 0 ? null : { currency, periods: good.slice(-mostPeriods) };
 }
 
-/** Of a price per MWh, without the last digits that the division adds. */
+/** Converted from a price per MWh, without the last digits that the division adds. */
 export const perKilowattHour = (price: number): number => Number((price / 1000).toPrecision(12));
 
 /** ISO 8601 with zone, else NaN. */

@@ -7,7 +7,7 @@ import { PriceFacts, pricesOf } from "./price-facts.ts";
 import { readPrices } from "./price-list.ts";
 import { priceSources } from "./price-sources.ts";
 
-/** A source of electricity prices that runs. */
+/** A running source of electricity prices. */
 export interface RunningPrices {
   readonly key: string;
   readonly curve: PriceCurve;
@@ -16,15 +16,15 @@ export interface RunningPrices {
 
 export interface PriceFeedContext extends FeedContext {
   readonly messages: Messages;
-  /** Prices came by a message. */
+  /** Prices arrived in a message. */
   readonly changed: () => void;
 }
 
-/** Asks the address, or listens to the topic, of a source and fills its curve. */
+/** Queries the address of a source, or subscribes to its topic, and fills its curve. */
 export const runPrices = (feed: PriceFeed, context: PriceFeedContext): RunningPrices =>
   feed.settings.topic === undefined ? byAddress(feed, context) : byTopic(feed, feed.settings.topic, context);
 
-/** What a curve holds, as it is kept. */
+/** The content of a curve, as it is stored. */
 const held = (curve: PriceCurve, currency: string): PriceFacts => ({ currency, periods: [...curve.periods] });
 
 function byAddress({ settings, curve }: PriceFeed, context: PriceFeedContext): RunningPrices {
@@ -112,7 +112,7 @@ function byTopic({ settings, curve }: PriceFeed, topic: string, context: PriceFe
   };
 }
 
-/** A list of prices, or the price from now on, which the next one replaces. */
+/** A list of prices, or the price from now on, valid until the next message. */
 function readMessage(payload: string, path: string | undefined, at: number) {
   let json: unknown;
   try {

@@ -5,27 +5,27 @@ import { numberOf } from "./feed.ts";
 
 const mostRows = 6_000;
 const hourMs = 3_600_000;
-/** ms that a single price counts if no other follows. */
+/** ms that a single price is valid without a successor. */
 const singlePriceMs = 24 * hourMs;
 
 /** Where programs put the list, if it is not the whole answer: evcc, and attributes of Home Assistant. */
 const usualPaths = ["result.rates", "rates", "prices", "data", "attributes.prices", "attributes.data"];
-/** What they call its fields. */
+/** Names of its fields. */
 const names = {
   start: ["start", "from", "start_time", "startsAt"],
   end: ["end", "to", "end_time", "till"],
   value: ["value", "price", "total"],
 } as const;
 
-/** The list, or a single price, which holds from now on. Null for each row that cannot be read; a sentence if there is neither. */
+/** The list, or a single price valid from now on. Null for each unreadable row; a sentence if there is neither. */
 export function readPrices(answer: unknown, path: string | undefined, now: number): (PricePeriod | null)[] | string {
   const single = numberOf(path === undefined ? answer : valueAt(answer, path));
   return single === null ? readPriceList(answer, path) : [{ start: now, end: now + singlePriceMs, value: single }];
 }
 
 /**
- * The generic list. A row without an end lasts until the next, the last as long as the one before. Null for each row
- * that cannot be read; a sentence if there is no list.
+ * The generic list. A row without an end lasts until the next, the last as long as the one before. Null for each
+ * unreadable row; a sentence if there is no list.
  */
 function readPriceList(answer: unknown, path: string | undefined): (PricePeriod | null)[] | string {
   const found = path === undefined ? listIn(answer) : valueAt(answer, path);

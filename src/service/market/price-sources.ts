@@ -56,7 +56,7 @@ const energyCharts: PriceSource = {
       const value = numberOf(prices[index]);
       const next = seconds[index + 1];
       if (second === null || value === null || step === null) return null;
-      // After a gap in the list a price does not hold on.
+      // A price does not continue over a gap in the list.
       const length = next != null && next > second && next - second <= 3600 ? next - second : step;
       return { start: second * 1000, end: (second + length) * 1000, value: perKilowattHour(value) };
     });
@@ -81,7 +81,7 @@ const centralEurope = localTimeIn("Europe/Berlin");
 const nordpool: PriceSource = {
   url: "https://dataportal-api.nordpoolgroup.com",
   requests: ({ area = "", currency = "EUR" }, url, now) =>
-    // Midnight of the rig may be on the day before or after.
+    // Midnight at the rig may fall on the day before or after.
     [0, 24].map((hours) => ({
       url: `${url}/api/DayAheadPrices?${new URLSearchParams({
         date: centralEurope(now + hours * hourMs).date,
@@ -114,7 +114,7 @@ const nordpool: PriceSource = {
   },
 };
 
-/** Pence with tax, newest first, in pages; a fixed tariff has no end. */
+/** Pence including tax, newest first, in pages; a fixed tariff has no end. */
 const octopus: PriceSource = {
   url: "https://api.octopus.energy",
   requests: ({ tariff = "" }, url, now) => {
@@ -128,7 +128,7 @@ const octopus: PriceSource = {
   next: (json) => textOf(fieldsOf(json).next) || null,
   read: (answers, _settings, remark, now) => {
     const rows = answers.flatMap((answer) => listOf(fieldsOf(answer).results)).map(fieldsOf);
-    // The same time is listed for each way to pay.
+    // The same time is listed for each payment method.
     const isOther = ({ payment_method: way }: Readonly<Record<string, unknown>>) => way === "NON_DIRECT_DEBIT";
     const own = rows.some((row) => !isOther(row)) ? rows.filter((row) => !isOther(row)) : rows;
     const periods = own.map(({ value_inc_vat, valid_from, valid_to }) => {
@@ -144,7 +144,7 @@ const tibberQuery =
   "{viewer{homes{id currentSubscription{priceInfo(resolution: QUARTER_HOURLY)" +
   "{today{total startsAt currency} tomorrow{total startsAt currency}}}}}}";
 
-/** GraphQL; errors come with status 200. Per kWh with tax; a former customer has no subscription. */
+/** GraphQL; errors come with status 200. Per kWh including tax; a former customer has no subscription. */
 const tibber: PriceSource = {
   url: "https://api.tibber.com",
   requests: ({ token = "" }, url) => [
@@ -178,7 +178,7 @@ const tibber: PriceSource = {
   },
 };
 
-/** [{start, end, value}] per kWh, as evcc, Home Assistant and Node-RED can give. */
+/** [{start, end, value}] per kWh, a format that evcc, Home Assistant and Node-RED can produce. */
 const list: PriceSource = {
   url: null,
   isWhole: true,

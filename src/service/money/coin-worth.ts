@@ -1,4 +1,4 @@
-/** What a source knows about the work that a coin takes; null is unknown. */
+/** A source's data about the work for a coin; null is unknown. */
 export interface CoinWork {
   readonly difficulty: number | null;
   /** H/s of the whole network. */
@@ -14,8 +14,8 @@ export interface CoinWork {
 const daySeconds = 86_400;
 
 /**
- * Coins that 1 H/s earns in a day: from the difficulty where the algorithm allows it, else from the network's hash rate,
- * else as the source computes it; null if none is known.
+ * Coins that 1 H/s earns in a day: from the difficulty where the algorithm allows it, otherwise from the network's hash
+ * rate, otherwise the source's own figure; null if none is known.
  */
 export function earningOf(work: CoinWork, hashesPerDifficulty: number | null): number | null {
   const { difficulty, networkHashrate, blockTime, reward, earning } = work;
@@ -29,7 +29,7 @@ export function earningOf(work: CoinWork, hashesPerDifficulty: number | null): n
 /** Share by which a network's hash rate may differ from its difficulty. */
 const consistentWithin = 0.2;
 
-/** Why difficulty, hash rate and block time cannot all be right; null if they may be. */
+/** Why difficulty, hash rate and block time contradict each other; null if they do not. */
 export function contradiction(work: CoinWork, hashesPerDifficulty: number | null): string | null {
   const { difficulty, networkHashrate, blockTime } = work;
   if (hashesPerDifficulty === null || difficulty === null || networkHashrate === null || blockTime === null)
@@ -41,7 +41,7 @@ export function contradiction(work: CoinWork, hashesPerDifficulty: number | null
     : `its difficulty and the network's hash rate differ by a factor of ${ratio.toPrecision(3)}`;
 }
 
-/** Factor between two values of one figure from which the newer is not believed at once. */
+/** Factor between two values of one figure above which the newer is not accepted at once. */
 export const mostChange = 2.5;
 
 export const isFar = (one: number, other: number): boolean =>

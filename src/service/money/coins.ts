@@ -22,14 +22,14 @@ export interface Coin {
   readonly profit: number | null;
   /** USD per MH/s per day, for a coin whose price is known in USD. */
   readonly profitUsd: number | null;
-  /** Where the profitability is from; null if there is none. */
+  /** The origin of the profitability; null if there is none. */
   readonly setBy: "hand" | "file" | "market" | null;
 }
 
-/** What the market sources make of a coin, per MH/s per day. */
+/** A coin's worth by the market sources, per MH/s per day. */
 export type MarketWorth = Pick<Coin, "profit" | "profitUsd">;
 
-/** An algorithm as miners and coins name it. */
+/** An algorithm in the terms of miners and coins. */
 export interface AlgorithmFacts {
   readonly id: string;
   readonly name: string;
@@ -52,7 +52,7 @@ export class Coins implements CoinOperations {
   #coins: ReadonlyMap<string, Coin>;
   /** Short names in capitals. */
   readonly #profitsOfFile: ReadonlySet<string>;
-  /** By id, name and alias, bare. */
+  /** By id, name and alias, normalised. */
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
@@ -75,7 +75,7 @@ export class Coins implements CoinOperations {
     return this.#algorithms.get(bareName(name));
   }
 
-  /** Whether two names are of one algorithm; unknown names are compared as they are. */
+  /** Whether two names mean the same algorithm; unknown names are compared literally. */
   isSameAlgorithm(one: string, other: string): boolean {
     const id = (name: string): string => this.algorithm(name)?.id ?? bareName(name);
     return id(one) === id(other);
@@ -94,7 +94,7 @@ export class Coins implements CoinOperations {
     return this.#coins.values();
   }
 
-  /** Takes what the market sources make of coins, by short name in capitals; what is set by hand stays. */
+  /** Sets the market worth of coins, by short name in capitals; manual values stay. */
   setMarket(worth: ReadonlyMap<string, MarketWorth>): void {
     this.#market = worth;
     this.#coins = this.#allCoins();
@@ -148,7 +148,7 @@ export class Coins implements CoinOperations {
 
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
-  /** Removes what was set by hand. */
+  /** Removes the manual value. */
   async #reset({ shortName, ...given }: Input<"saveCoin">, coin: Coin | undefined): Promise<ActionReply> {
     const mistakes = coinMistakes(given);
     if (mistakes.length > 0) throw badCoin(shortName, mistakes);
@@ -190,7 +190,7 @@ export class Coins implements CoinOperations {
     );
   }
 
-  /** What was set comes before what the market says. */
+  /** A manual value takes precedence over the market's. */
   #worth(key: string, stored: StoredCoin | undefined): Pick<Coin, "profit" | "profitUsd" | "setBy"> {
     const { profit = null, profitUsd = null } = stored ?? {};
     if (profit !== null || profitUsd !== null)
@@ -249,7 +249,7 @@ const dollarMistakes = (rates: Rates): Mistake[] =>
         },
       ];
 
-/** BTC or USD per MH/s and day: with more, sums could overflow a number. */
+/** BTC or USD per MH/s and day: above this, sums could overflow a number. */
 const mostWorth = 1e15;
 
 /** Coins that a MH/s earns in a day (hashes of a day × reward / hashes per block) times the coin's price. */

@@ -1,20 +1,20 @@
 import type { Money } from "../../contract/resources.ts";
 import type { Coin } from "./coins.ts";
 
-/** What a rig earns and costs in a day, in the display currency; null is unknown. */
+/** Earnings and costs of a rig per day, in the display currency; null is unknown. */
 export interface Earnings extends Omit<Money, "energyCost"> {
   readonly revenueBtc: number | null;
   readonly profitBtc: number | null;
 }
 
-/** Prices of a moment; undefined where none is set. */
+/** Prices at a moment; undefined where none is set. */
 export interface Prices {
   readonly currency: string;
   /** Money per BTC. */
   readonly btc?: number | undefined;
   /** Money per USD. */
   readonly usd?: number | undefined;
-  /** Money per kWh; null if a price is set but unknown now. */
+  /** Money per kWh; null if a price is set but currently unknown. */
   readonly electricity?: number | null | undefined;
 }
 
@@ -24,21 +24,21 @@ export type PricesFor = (minerId: number) => Prices;
 /** Days in a month, as in every recorded sample of Awesome Miner. */
 export const daysPerMonth = 30.3;
 
-/** The figures of a rig from which its earnings follow. */
+/** Inputs for the earnings of a rig. */
 export interface Earning {
   /** H/s */
   readonly hashrate: number | null;
   /** W */
   readonly power: number | null;
   readonly coin: Coin | undefined;
-  /** What is mined at the same time. */
+  /** The second of two simultaneous coins. */
   readonly second?: Pick<Earning, "hashrate" | "coin"> | null;
 }
 
 /**
- * Without a coin whose price is known in the currency the revenue is unknown. Electricity without a price costs nothing;
- * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is. Of two coins that are
- * mined at once an unknown one earns nothing.
+ * The revenue is unknown without a coin whose price is known in the currency. Electricity without a price costs
+ * nothing; with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is. Of two
+ * simultaneous coins, an unknown one earns nothing.
  */
 export function earningsOf({ hashrate, power, coin, second = null }: Earning, prices: Prices): Earnings {
   const { btc, electricity, currency } = prices;
@@ -85,8 +85,8 @@ export const unknownEarnings = ({ currency, electricity }: Prices): Earnings => 
 });
 
 /**
- * What a MH/s earns in a day. A coin's worth is known in BTC or in USD; each becomes the other through the price of a
- * BTC, or the display currency through the price of a USD.
+ * The daily earnings of one MH/s. A coin's worth is known in BTC or in USD; the price of a BTC converts between them,
+ * and the price of a USD into the display currency.
  */
 export function worthOf(
   coin: Coin | undefined,

@@ -2,9 +2,9 @@ import type { Coin } from "./coins.ts";
 import { type PricesFor, worthOf } from "./earnings.ts";
 import type { Tariffs } from "./tariffs.ts";
 
-/** A setting of a rig's power at which its hash rate is known. */
+/** A power setting of a rig with a known hash rate. */
 export interface Rung {
-  /** What `power_target` is set to, W; 0 = stopped. */
+  /** The value of `power_target`, W; 0: stopped. */
   readonly watts: number;
   /** Measured W. */
   readonly draw: number;
@@ -12,7 +12,7 @@ export interface Rung {
   readonly hashrate: number;
 }
 
-/** What the choice of the best setting needs to know of a miner now. */
+/** Inputs for choosing the best setting of a miner. */
 export interface BestInput {
   /** Known settings; others are never chosen. */
   readonly rungs: readonly Rung[];
@@ -31,7 +31,7 @@ export interface Economics {
   /** Money per kWh at a moment; null if it is unknown or no price is set. */
   priceAt(minerId: number, epochMs: number): number | null;
   profitPerDay(minerId: number): number | null;
-  /** The setting that earns most after electricity now; null if it is unknown. */
+  /** The setting with the highest present profit; null if unknown. */
   best(minerId: number): BestSetting | null;
 }
 

@@ -5,7 +5,7 @@ import { datesIn, type LocalClock } from "./local-time.ts";
 import type { Rates } from "./rates.ts";
 import { meanPrice, type Tariff } from "./tariff.ts";
 
-/** What is earned with a coin. Amounts per day; null is unknown. */
+/** Earnings with a coin. Amounts per day; null is unknown. */
 interface Revenue {
   readonly revenuePerDay: number | null;
   readonly revenueBtcPerDay: number | null;
@@ -13,7 +13,7 @@ interface Revenue {
   readonly algorithm: string;
 }
 
-/** What a read reports about a miner's money. */
+/** A read's data about a miner's money. */
 export interface MoneyRead extends Revenue {
   /** Epoch ms. */
   readonly at: number;
@@ -22,7 +22,7 @@ export interface MoneyRead extends Revenue {
   readonly groupId: number;
   /** The second algorithm; time and energy count toward the first. */
   readonly second?: Revenue | null;
-  /** ms between two reads as declared. */
+  /** The declared interval between two reads, ms. */
   readonly readEveryMs: number;
 }
 
@@ -33,7 +33,10 @@ export interface LedgerOptions {
   readonly tariffOf: (minerId: number) => Tariff | undefined;
   /** Money per BTC now. */
   readonly btc: () => number | undefined;
-  /** Takes what was read since the reads that count, so that a kill costs no more than the time between two writes. */
+  /**
+   * Counts the reads since the last counted ones, so that killing the process loses no more than the time between two
+   * writes.
+   */
   readonly takeRest?: (closing: AbortSignal) => Promise<void>;
   readonly settings: Sections<"history">;
   readonly now: () => number;
@@ -43,21 +46,21 @@ export interface LedgerOptions {
 /** ms between two writes: a power cut loses at most this much. */
 const writeIntervalMs = 60_000;
 const dayMs = 86_400_000;
-/** ms after a read that counts until another does: energy is a counter, and revenue changes slowly. Writes come before. */
+/** ms between two counted reads: energy is a counter, and revenue changes slowly. A write forces a count. */
 const countedEveryMs = 90_000;
 
-/** ms between two counted reads beyond which what was earned meanwhile is not guessed. */
+/** ms between two counted reads above which the earnings in between are not estimated. */
 const longestGap = ({ readEveryMs }: MoneyRead): number => writeIntervalMs + Math.max(60_000, 3 * readEveryMs);
 
 /**
- * Adds up what each miner earns and costs, by local date: each kWh at the price of its time. What is unknown is not
- * guessed; how long that was is kept beside the sums.
+ * Adds up earnings and costs of each miner by local date, with each kWh at the price of its time. Unknown amounts are
+ * not estimated; their duration is kept beside the sums.
  */
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #last = new Map<number, MoneyRead>();
   #unsaved = new Map<string, { readonly key: MoneyKey; sums: MoneySums }>();
-  /** What the energy of each miner has cost. */
+  /** The cost of each miner's energy. */
   #costs: Map<number, number>;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
@@ -77,7 +80,7 @@ export class Ledger {
     return before === undefined || at <= before.at || at >= before.at + countedEveryMs;
   }
 
-  /** Takes a read of a miner. */
+  /** Counts a read of a miner. */
   take(minerId: number, read: MoneyRead): void {
     const before = this.#last.get(minerId);
     this.#last.set(minerId, read);
@@ -87,12 +90,12 @@ export class Ledger {
       this.#add(minerId, part, part.date, before, read);
   }
 
-  /** The cost of all its energy as counted so far; null if it is unknown. */
+  /** The cost of all its energy counted so far; null if unknown. */
   costOf(minerId: number): number | null {
     return this.#costs.get(minerId) ?? null;
   }
 
-  /** What these miners have earned and cost on a local date so far; null if nothing was counted. */
+  /** Earnings and costs of these miners on a local date so far; null if nothing was counted. */
   sumsOf(minerIds: ReadonlySet<number>, date: string): MoneySums | null {
     const { days, rates } = this.#options;
     const { currency } = rates;
@@ -104,7 +107,7 @@ export class Ledger {
     return first === undefined ? null : others.reduce(addedSums, first);
   }
 
-  /** Forgets a miner that was removed; what it earned stays in the sums. */
+  /** Drops a removed miner; its earnings stay in the sums. */
   forget(minerId: number): void {
     this.#try();
     this.#last.delete(minerId);
@@ -122,7 +125,7 @@ export class Ledger {
     this.#prunedOn = oldest;
   }
 
-  /** Counts in another currency from now on. */
+  /** Switches to another currency. */
   takeCurrency(): void {
     this.#try();
     this.#costs = this.#options.days.costs(this.#options.rates.currency);
@@ -150,7 +153,7 @@ export class Ledger {
     const seconds = (span.to - span.from) / 1000;
     const drawn = before.energy === null || read.energy === null ? null : (read.energy - before.energy) * share;
     const isGap = whole > longestGap(read);
-    // Nothing is known of a gap but what a meter has counted meanwhile.
+    // A gap counts only if a meter has measured it.
     if (isGap && (drawn === null || drawn <= 0)) return;
     const tariff = tariffOf(minerId);
     const price = tariff === undefined ? 0 : meanPrice(tariff, span.from, span.to);
@@ -169,7 +172,7 @@ export class Ledger {
     const keyOf = ({ coin, algorithm }: Revenue): MoneyKey => ({ date, minerId, groupId, coin, algorithm, currency });
     const costBtc = cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate;
     const other = second === null ? null : earned(before.second ?? null, second);
-    // Of two coins that are mined at once an unknown one earns nothing.
+    // Of two simultaneous coins, an unknown one earns nothing.
     const profit = less(revenue ?? (other?.revenue == null ? null : 0), cost);
     this.#sum(keyOf(read), {
       seconds: isGap ? 0 : seconds,
@@ -243,7 +246,7 @@ const mean = (one: number | null, other: number | null): number | null =>
 const plus = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : one + other;
 
-/** Unknown and known give what is known. */
+/** The sum; one unknown value is ignored. */
 export const addedSums = (one: MoneySums, other: MoneySums): MoneySums => ({
   seconds: one.seconds + other.seconds,
   energy: plus(one.energy, other.energy),

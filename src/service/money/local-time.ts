@@ -4,16 +4,16 @@ export interface LocalTime {
   readonly date: string;
   /** 0 = Sunday. */
   readonly weekday: number;
-  /** Since midnight by the clock on the wall: with a change of the clocks some occur twice or not at all. */
+  /** Since midnight by wall clock: when clocks change, some values occur twice or not at all. */
   readonly minute: number;
 }
 
-/** The clock on the wall at a moment, epoch ms. */
+/** Wall clock time at a moment, epoch ms. */
 export type LocalClock = (time: number) => LocalTime;
 
 const minuteMs = 60_000;
 
-/** Answers kept: reads of many rigs ask about the same few minutes. */
+/** Cached results: reads of many rigs concern the same few minutes. */
 const keptAnswers = 16;
 
 /** Reads the clock of a zone. */
@@ -59,7 +59,7 @@ export function datesIn(
     const { date } = local(start);
     let end = to;
     if (local(to - 1).date !== date) {
-      // The first minute of another date, by halving: every zone changes dates at a whole minute.
+      // Finds the first minute of another date by bisection: every zone changes dates at a whole minute.
       let [low, high] = [Math.floor(start / minuteMs), Math.ceil(Math.min(to, start + 26 * 60 * minuteMs) / minuteMs)];
       while (high - low > 1) {
         const middle = Math.floor((low + high) / 2);

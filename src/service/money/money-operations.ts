@@ -15,7 +15,7 @@ import type { Tariffs } from "./tariffs.ts";
 
 export interface MoneyContext {
   readonly days: MoneyDays;
-  /** Writes what is not stored yet. */
+  /** Writes unsaved sums. */
   readonly save: () => void;
   readonly store: Pick<Store, "groups">;
   readonly coins: Pick<Coins, "coin" | "algorithm">;
@@ -25,9 +25,9 @@ export interface MoneyContext {
   readonly rates: Pick<Rates, "currency">;
   readonly localTime: LocalClock;
   readonly now: () => number;
-  /** The name of a miner; undefined if it has been removed. */
+  /** The name of a miner; undefined if it was removed. */
   readonly nameOf: (minerId: number) => string | undefined;
-  /** Throws `not.found`, also for a miner that the caller does not see. */
+  /** Throws `not.found`, also for a miner that is hidden from the caller. */
   readonly idOf: (miner: string | number, caller: Caller) => number;
 }
 
@@ -116,7 +116,7 @@ function problemOf(tariff: Tariff | undefined, time: number): string | null {
     : `The rate of ${curve.currency} is unknown; set rates.currencies.${curve.currency} in the configuration`;
 }
 
-/** Neighbours with one price are one. */
+/** Merges neighbours with the same price. */
 function pricesIn(tariff: Tariff, from: number, to: number) {
   const found: { start: number; end: number; value: number }[] = [];
   for (let time = from; time < to; ) {
@@ -187,7 +187,7 @@ class Lines {
   }
 }
 
-/** Those of a span that may have rows, oldest first. */
+/** The dates of a span that may have rows, oldest first. */
 function* datesOf(days: MoneyDays, from: string, to: string): Iterable<string> {
   const known = days.dates();
   if (known === null) return;
@@ -198,7 +198,7 @@ function* datesOf(days: MoneyDays, from: string, to: string): Iterable<string> {
 const parentsIn = (groups: readonly Stored<StoredGroup>[]): ReadonlyMap<number, number> =>
   new Map(groups.map(({ id, parentId }) => [id, parentId]));
 
-/** A group, and those that it is inside of. */
+/** A group and its parents. */
 function withOuter(groupId: number, parents: ReadonlyMap<number, number>): number[] {
   const ids = [groupId];
   for (let id = parents.get(groupId) ?? 0; id !== 0 && !ids.includes(id); id = parents.get(id) ?? 0)

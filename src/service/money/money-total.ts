@@ -2,16 +2,16 @@ import { KnownSum } from "../../contract/known-of.ts";
 import type { MoneyTotal } from "../../contract/resources.ts";
 import type { Earnings } from "./earnings.ts";
 
-/** What sums take of a miner. */
+/** A miner's share of sums. */
 interface Summed {
   readonly earnings: Earnings;
-  /** Whether it counts although nothing of it is known. */
+  /** Whether it counts although nothing is known about it. */
   readonly isExpected: boolean;
-  /** Whether its power is that of a nameplate. */
+  /** Whether its power comes from a nameplate. */
   readonly isEstimated: boolean;
 }
 
-/** Sums over miners. The profit is that of the miners whose revenue and cost are both known, and of no others. */
+/** Sums over miners. The profit covers only miners whose revenue and cost are both known. */
 export class MoneySum {
   #count = 0;
   readonly #revenue = new KnownSum();
@@ -19,7 +19,7 @@ export class MoneySum {
   readonly #profit = new KnownSum();
   readonly #revenueBtc = new KnownSum();
   readonly #profitBtc = new KnownSum();
-  /** Of the miners that the profit is of. */
+  /** Revenue of the miners in the profit. */
   readonly #profitRevenue = new KnownSum();
   readonly #profitCost = new KnownSum();
   #estimated = 0;

@@ -24,7 +24,7 @@ type PoolOperations = Pick<
   | "listAddPools"
 >;
 
-/** The pool definitions and pool groups, and what they say of a rig's pools. */
+/** The pool definitions and pool groups, and their application to the pools of rigs. */
 export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
@@ -34,7 +34,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     number,
     { readonly pools: readonly StoredPool[]; readonly logins: readonly PoolLogin[] }
   >();
-  /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
+  /** Pool definitions by host, port and worker, by host and port, and by host; in order of definition. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
   #byHost: Index = new Map();
@@ -47,14 +47,14 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   /**
-   * Gives a miner the password of the definition with this address and worker, which rigs do not report; none that an
-   * administrator of the miner's group does not see, who could add a miner to learn it.
+   * Gives a miner the password of the definition with this address and worker, which rigs do not report; never that of
+   * a definition hidden from an administrator of the miner's group, who could add a miner to learn it.
    */
   passwordsFor(minerId: number): PoolPassword {
     return (url, worker) => passwordIn(this.loginsFor(minerId), url, worker);
   }
 
-  /** The logins that these passwords are from: the same list until it changes, for all miners of a group. */
+  /** The logins with these passwords: the same list until it changes, for all miners of a group. */
   loginsFor(minerId: number): readonly PoolLogin[] {
     const groupId = this.#store.miners.get(minerId)?.groupId ?? 0;
     const administrators = this.#accessBook.administratorsOf(groupId);
@@ -69,7 +69,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
   /**
    * Name and coin of a pool on a rig that mines this algorithm (null: unknown). The coin is unknown if its algorithm is
-   * not the rig's: the pool then takes other work than the definition says.
+   * not the rig's: the pool then accepts other work than its definition states.
    */
   definitionOf({ url, worker }: RigPool, algorithm: string | null): { readonly name: string; readonly coin?: Coin } {
     const found = this.#matching(url, worker).map(({ description, coinShortName }) => {
@@ -80,12 +80,12 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
   }
 
-  /** The definition that matches the pool of a rig best. */
+  /** The best match for the pool of a rig. */
   definition(url: string, worker: string): Stored<StoredPool> | undefined {
     return this.#matching(url, worker)[0];
   }
 
-  /** The definitions that match the pool best; by host alone only if the host has a single definition. */
+  /** The best matches for a pool; by host alone only if the host has a single definition. */
   #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
     const hostAndPort = hostAndPortOf(url);
     const exact = this.#byLogin.get(loginKey(hostAndPort, worker)) ?? this.#byPort.get(hostAndPort);
@@ -95,8 +95,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   /**
-   * The login for a pool, or for the pools of a group in order. Throws `not.found`, also for a pool that this access does
-   * not see, and `not.possible`.
+   * The login for a pool, or for the pools of a group in order. Throws `not.found`, also for a pool that is hidden from
+   * this access, and `not.possible`.
    */
   logins(id: number, type: "single" | "group", access: Access): PoolLogin[] {
     if (type === "single") return [loginOf(this.#find(id, access))];
@@ -140,7 +140,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       description: fields.description,
       coinClass: body.coinClass ?? coin?.coinClass ?? (fields.coinShortName === "" ? "PreDefined" : "UserDefined"),
       coinShortName: coin?.shortName ?? fields.coinShortName,
-      // Another coin brings its algorithm along, unless one is named.
+      // A changed coin brings its algorithm along, unless one is given.
       coinAlgorithm:
         (fields.coinShortName === existing?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
       url: fields.url,
@@ -202,7 +202,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return done(`Pool group ${group.name} removed`);
   };
 
-  /** What was made over the API and names this pool or pool group; the file names its own, which only it removes. */
+  /** API-defined lists that name this pool or pool group; lists of the file are changed only there. */
   #listsNaming(kind: "pool" | "poolGroup", id: number): string[] {
     const { rules, schedules, templates } = this.#store;
     return (
@@ -218,7 +218,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     );
   }
 
-  /** Checks only names in the body: what was stored before stays as it is. */
+  /** Checks only names in the body: stored ones stay as they are. */
   #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
     return [
       ...(url === "" ? [{ path: "url", message: "is required" }] : []),
@@ -266,7 +266,7 @@ export const shownName = ({ description, url }: Pick<StoredPool, "description" |
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 
-/** A pool as a rig lists it. */
+/** A pool in a rig's list. */
 interface RigPool {
   readonly url: string;
   readonly worker: string;
@@ -289,7 +289,7 @@ const empty: StoredPool = {
   plainWorkerPassword: "",
 };
 
-/** Pools that pay to an address take `address.worker` as the login; others take the worker alone. */
+/** Pools that pay to an address expect `address.worker` as the login; others only the worker. */
 const loginOf = ({ url, workerName, walletAddress, plainWorkerPassword }: StoredPool): PoolLogin => ({
   url,
   worker: [walletAddress, workerName].filter((part) => part !== "").join("."),

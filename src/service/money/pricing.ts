@@ -6,7 +6,7 @@ import type { Rates } from "./rates.ts";
 import type { Tariff } from "./tariff.ts";
 import { Tariffs } from "./tariffs.ts";
 
-/** Exchange rates, tariffs, and the prices that follow from them now. */
+/** Exchange rates, tariffs, and the resulting present prices. */
 export function pricing(
   declared: Pick<Config, "groups" | "miners">,
   part: SettingsPart<"electricity" | "display">,

@@ -1,4 +1,4 @@
-/** The price of a BTC in one currency, as a market source has it. */
+/** The price of a BTC in one currency, from a market source. */
 export interface BtcPrice {
   readonly value: number;
   /** Epoch ms. */
@@ -11,13 +11,13 @@ export interface HandRates {
   readonly currencies: Readonly<Record<string, number>>;
 }
 
-/** Read anew for every rate, since they may change. */
+/** Read again for every rate, because they may change. */
 export interface RateSettings {
   readonly display: { readonly currency: string };
   readonly rates: HandRates;
 }
 
-/** Exchange rates into the display currency: those of the configuration, else those of the market sources. */
+/** Exchange rates into the display currency: from the configuration, otherwise from the market sources. */
 export class Rates {
   readonly #settings: RateSettings;
   #market: ReadonlyMap<string, BtcPrice> = new Map();
@@ -34,12 +34,12 @@ export class Rates {
     return this.#settings.rates;
   }
 
-  /** Takes prices of a BTC by currency. */
+  /** Sets prices of a BTC by currency. */
   setMarket(prices: ReadonlyMap<string, BtcPrice>): void {
     this.#market = prices;
   }
 
-  /** Money per BTC, and where that is from: undefined if it is unknown. */
+  /** Money per BTC, and its origin; undefined if unknown. */
   get btc(): { readonly value: number; readonly from: BtcPrice | null } | undefined {
     if (this.#hand.btc !== undefined) return { value: this.#hand.btc, from: null };
     const own = this.#market.get(this.currency);

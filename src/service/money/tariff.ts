@@ -1,18 +1,18 @@
 import type { ElectricitySettings, ZoneSettings } from "../../config/money.ts";
 import { type LocalTime, localTimeIn, weekdays } from "./local-time.ts";
 
-/** A price that holds from one moment up to another. */
+/** A price that is valid from one moment to another. */
 export interface Segment {
   /** Money per kWh in the display currency; null if it is unknown. */
   readonly price: number | null;
-  /** Epoch ms, after the moment that was asked for. */
+  /** Epoch ms, after the requested moment. */
   readonly until: number;
 }
 
-/** What electricity costs at any moment. */
+/** The price of electricity at any moment. */
 export interface Tariff {
   at(time: number): Segment;
-  /** Where its prices come from; null for prices of the configuration. */
+  /** The source of its prices; null for prices in the configuration. */
   readonly curve: PriceCurve | null;
 }
 
@@ -29,7 +29,7 @@ const pastMs = 48 * hourMs;
 /** Prices of 15 minutes for more than two months. */
 export const mostPeriods = 6_000;
 
-/** The prices of one source, as far as they are known. */
+/** The known prices of one source. */
 export class PriceCurve {
   /** Host or topic; never with a secret. */
   readonly source: string;
@@ -57,7 +57,7 @@ export class PriceCurve {
     return this.#at;
   }
 
-  /** New prices replace the old ones of the same time; old ones are dropped after two days. */
+  /** Adds prices: new ones replace old ones of the same time, and those older than two days are dropped. */
   take(periods: readonly PricePeriod[], currency: string, at: number): void {
     const before = currency === this.#currency ? this.#periods : [];
     this.#periods = merged(before, periods).filter(({ end }) => end > at - pastMs);
@@ -65,7 +65,7 @@ export class PriceCurve {
     this.#at = at;
   }
 
-  /** Null where there is a gap; `until` is when that may change. */
+  /** Null in a gap; `until`: when that may change. */
   period(time: number): { readonly value: number | null; readonly until: number } {
     let [low, high] = [0, this.#periods.length];
     while (low < high) {
@@ -79,7 +79,7 @@ export class PriceCurve {
   }
 }
 
-/** Sorted, without overlaps: where two overlap, the newer counts, and of those the one that begins later. */
+/** Sorted, without overlaps: of two overlapping periods the newer counts, and of equally new ones the later. */
 export function merged(older: readonly PricePeriod[], newer: readonly PricePeriod[]): PricePeriod[] {
   const clean: PricePeriod[] = [];
   const ordered = newer.filter(({ start, end }) => end > start).toSorted((a, b) => a.start - b.start || a.end - b.end);
@@ -107,9 +107,9 @@ function outside(period: PricePeriod, others: readonly PricePeriod[]): PricePeri
 }
 
 export interface TariffContext {
-  /** Of the display, undefined = of this machine. */
+  /** The display time zone; undefined: the machine's. */
   readonly timeZone: string | undefined;
-  /** Money of the display currency per unit of another; null if it is unknown. */
+  /** Money of the display currency per unit of another; null if unknown. */
   readonly rateOf: (currency: string) => number | null;
   /** The curve of a source; the same for the same source. */
   readonly curveOf: (source: NonNullable<ElectricitySettings["source"]>) => PriceCurve;
@@ -118,7 +118,7 @@ export interface TariffContext {
 /** Undefined if no price is set. Every price is (price + add) × factor. */
 export function tariffOf(settings: ElectricitySettings, context: TariffContext): Tariff | undefined {
   const { price, zones, source, add, factor } = settings;
-  // Without the last digits that the sums add.
+  // Without the last digits that the additions cause.
   const total = (value: number | null): number | null =>
     value === null ? null : Number(((value + add) * factor).toPrecision(12));
   if (source !== undefined) {
@@ -138,7 +138,7 @@ export function tariffOf(settings: ElectricitySettings, context: TariffContext):
       const now = local(time);
       const next = borders.find((minute) => minute > now.minute) ?? minutesOfDay;
       const border = (Math.floor(time / minuteMs) + next - now.minute) * minuteMs;
-      // Clocks change at whole quarters of an hour.
+      // Clock changes fall on whole quarters of an hour.
       const quarter = (Math.floor(time / quarterMs) + 1) * quarterMs;
       return { price: total(priceAt(now) ?? price ?? null), until: Math.min(border, quarter) };
     };
@@ -153,7 +153,7 @@ const minuteMs = 60_000;
 const quarterMs = 900_000;
 const minutesOfDay = 1_440;
 
-/** The price of the first zone that has this moment; undefined if none has. */
+/** The price of the first zone that contains this moment; undefined if none does. */
 function zonePrices(zones: readonly ZoneSettings[]): (local: LocalTime) => number | undefined {
   const ready = zones.map(({ days, from, to, price }) => ({
     days: days === undefined ? null : new Set(days.flatMap(daysIn)),
@@ -165,7 +165,7 @@ function zonePrices(zones: readonly ZoneSettings[]): (local: LocalTime) => numbe
     ready.find(({ days, from, to }) => {
       const beginsOn = (day: number): boolean => days === null || days.has(day);
       if (from < to) return minute >= from && minute < to && beginsOn(weekday);
-      // It goes on past midnight, and belongs to the day on which it began.
+      // It continues past midnight, and belongs to the day on which it began.
       return (minute >= from && beginsOn(weekday)) || (minute < to && beginsOn((weekday + 6) % 7));
     })?.price;
 }

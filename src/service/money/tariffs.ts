@@ -6,7 +6,7 @@ import { walkGroups } from "../nested-groups.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { PriceCurve, type Tariff, tariffOf } from "./tariff.ts";
 
-/** A source of prices that the configuration names, and where its prices go. */
+/** A source of prices in the configuration, and the curve that it fills. */
 export interface PriceFeed {
   readonly settings: PriceSourceSettings;
   readonly curve: PriceCurve;
@@ -21,11 +21,14 @@ export interface TariffsContext {
   readonly rateOf: (currency: string) => number | null;
 }
 
-/** The electricity price of each miner: its own, else that of the innermost group that has one, else the general one. */
+/**
+ * The electricity price of each miner: its own, otherwise that of the innermost group with a price, otherwise the
+ * general one.
+ */
 export class Tariffs {
   readonly #context: TariffsContext;
   #general: Tariff | undefined;
-  /** By the key that the store keeps a group of the file under. */
+  /** By the key of the file's group in the store. */
   readonly #ofGroups = new Map<string, Tariff>();
   /** By canonical address, which identifies a miner of the file. */
   readonly #ofMiners = new Map<string, Tariff>();
@@ -36,7 +39,7 @@ export class Tariffs {
     this.renew();
   }
 
-  /** Takes the prices of the settings; a source that stays keeps its prices. */
+  /** Applies the prices of the settings; an unchanged source keeps its prices. */
   renew(): void {
     const { declared, settings, rateOf } = this.#context;
     const before = new Map(this.#feeds);
@@ -55,7 +58,7 @@ export class Tariffs {
     }
   }
 
-  /** The sources to ask. */
+  /** The sources to query. */
   get feeds(): readonly PriceFeed[] {
     return [...this.#feeds.values()];
   }
@@ -68,7 +71,7 @@ export class Tariffs {
     return own ?? this.ofGroup(miner?.groupId ?? 0);
   }
 
-  /** The general one for 0. */
+  /** 0: the general tariff. */
   ofGroup(groupId: number): Tariff | undefined {
     const { groups } = this.#context.store;
     const seen = new Set<number>();
@@ -86,7 +89,7 @@ export class Tariffs {
     return this.#all().some((tariff) => tariff.curve !== null || tariff.at(0).until !== Number.POSITIVE_INFINITY);
   }
 
-  /** What identifies the prices at a moment: equal texts mean that no miner pays another price. */
+  /** Identifies the prices at a moment: equal texts mean that every miner pays the same price as before. */
   stateAt(time: number): string {
     return this.#all()
       .map((tariff) => String(tariff.at(time).price))

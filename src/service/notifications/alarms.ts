@@ -1,6 +1,6 @@
 import type { NotificationLog, StoredNotification } from "../../store/index.ts";
 
-/** The open notifications of each miner, counted again after the list has changed. */
+/** The open notifications of each miner, recounted when the list changes. */
 export class Alarms {
   readonly #notifications: Pick<NotificationLog, "list">;
   #counted: readonly StoredNotification[] | null = null;
@@ -14,7 +14,7 @@ export class Alarms {
     return this.counts().get(minerId) ?? 0;
   }
 
-  /** Of all miners that have any; the map never changes. */
+  /** The counts of all miners with any; the map never changes. */
   counts(): ReadonlyMap<number, number> {
     const list = this.#notifications.list();
     if (list === this.#counted) return this.#counts;

@@ -5,7 +5,7 @@ import { enabled } from "../crud.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
 
-/** A channel of the configuration file, or one that was added over the API. */
+/** A channel of the configuration file, or one added over the API. */
 export interface ListedChannel {
   readonly row: Stored<StoredChannel>;
   /** Null for a row that this release does not understand. */
@@ -14,7 +14,7 @@ export interface ListedChannel {
   readonly problem: string | null;
 }
 
-/** All channels; the settings of the file's are in the file, those of others in the store. */
+/** All channels; settings of the file's channels stay in the file, those of others in the store. */
 export class ChannelBook {
   readonly #declared: ReadonlyMap<string, ChannelSettings>;
   readonly #store: Store;
@@ -36,7 +36,7 @@ export class ChannelBook {
     });
   }
 
-  /** The keys of the channels that this access may send to: those that are shared with a group that it sees. */
+  /** The keys of the channels that this access may send to: those shared with one of its groups. */
   usableBy(access: Access): ReadonlySet<string> {
     const groups = enabled(this.#store.groups);
     const isUsable = ({ sharedWith = [] }: ChannelSettings): boolean => {
@@ -46,12 +46,14 @@ export class ChannelBook {
     return new Set(this.used().flatMap((settings) => (isUsable(settings) ? [settings.key] : [])));
   }
 
-  /** The channels of a notice whose text a user chose, such as the name of their rule; undefined: all that accept it. */
+  /**
+   * The channels of a notice with a text chosen by a user, such as the name of a rule; undefined: all that accept it.
+   */
   reachedBy(access: Access | null): readonly string[] | undefined {
     return access === null || access.all ? undefined : [...this.usableBy(access)];
   }
 
-  /** Those that messages are sent to. */
+  /** The channels in use. */
   used(): ChannelSettings[] {
     return this.list().flatMap(({ settings, problem }) => (settings === null || problem !== null ? [] : [settings]));
   }

@@ -1,13 +1,13 @@
 import type { ChannelSettings } from "../../contract/channels.ts";
 import { escapes, type Json, type Values } from "./fill.ts";
 
-/** How urgent a message is shown: that of its worst alarm, or a recovery. */
+/** The displayed urgency of a message: that of its worst alarm, or a recovery. */
 export type Level = "info" | "warning" | "critical" | "recovery";
 
-/** A channel that is reached by one HTTP request. */
+/** A channel reached by one HTTP request. */
 export interface HttpChannel {
   readonly method: string;
-  /** Texts name values: those of the message, those of the level, and the settings of the channel. */
+  /** Texts may name values: those of the message, those of the level, and the settings of the channel. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A text, or the JSON. */
@@ -15,19 +15,19 @@ export interface HttpChannel {
   readonly escape: (value: string) => string;
   /** Values of each level. */
   readonly levels?: Readonly<Record<Level, Values>>;
-  /** Most characters. */
+  /** Maximum characters. */
   readonly limits: { readonly title: number; readonly message: number };
   readonly success: {
     /** Absent: 200 to 299. */
     readonly statuses?: readonly number[];
-    /** Whether the answer says that it was taken; an HTML page does not. */
+    /** Whether the answer confirms delivery; an HTML page does not. */
     readonly answer?: (body: string) => boolean;
   };
   readonly retry: {
     readonly isTried: (status: number) => boolean;
     readonly firstMs: number;
     readonly longestMs: number;
-    /** ms that the answer asks to wait. */
+    /** The wait in ms that the answer asks for. */
     readonly wait?: (json: unknown) => unknown;
     readonly waitUnitMs?: number;
   };
@@ -134,7 +134,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     },
     limits: { title: 250, message: 1024 },
     success: { statuses: [200], answer: has("status", (status) => status === 1) },
-    // A 4xx is never sent again, 429 (the month's quota) included.
+    // A 4xx is never retried, including 429 (the month's quota).
     retry: { ...retry, isTried: (status) => status >= 500 },
   },
   discord: {
@@ -143,7 +143,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     headers: json,
     body: {
       embeds: [{ title: "{{title}}", description: "{{message}}", color: "{{color}}" }],
-      // A miner's name must not ring everyone.
+      // A miner's name must not mention everyone.
       allowed_mentions: { parse: [] },
     },
     levels: {
@@ -197,7 +197,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
       critical: { kind: "failure" },
       recovery: { kind: "success" },
     },
-    // 424: some of its services have it, so it is not sent again.
+    // 424: some of its services have received it, so it is not sent again.
     success: { statuses: [200], answer: (body) => !/<html/i.test(body) },
   },
   webhook: {
@@ -224,7 +224,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
   },
 };
 
-/** How a channel is reached; null for mail. */
+/** How to reach a channel; null for mail. */
 export function httpChannel(settings: ChannelSettings): HttpChannel | null {
   if (settings.type === "mail") return null;
   if (settings.type !== "http") return types[settings.type];

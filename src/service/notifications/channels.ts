@@ -15,7 +15,7 @@ import { ownerSends, type WebTargets } from "../web-targets.ts";
 import type { ChannelBook, ListedChannel } from "./channel-book.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** Given-up notifications of a channel that are listed. */
+/** Maximum listed notifications of a channel that could not be delivered. */
 const listed = 20;
 
 export interface ChannelOptions {
@@ -24,7 +24,7 @@ export interface ChannelOptions {
   readonly accessBook: AccessBook;
   readonly outbox: Outbox;
   readonly targets: WebTargets;
-  /** Everything that sends notifications, by its name, such as `rule Too hot`. */
+  /** Everything that sends notifications, by name, such as `rule Too hot`. */
   notifying(): Iterable<{ readonly what: string; readonly steps: readonly RunStep[] }>;
 }
 
@@ -66,7 +66,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     return parsed.data;
   };
 
-  /** One that was added over the API. Throws `not.found` and `owned.by-file`. */
+  /** A channel added over the API. Throws `not.found` and `owned.by-file`. */
   const own = (keyOrId: string): ListedChannel => {
     const channel = found(keyOrId);
     if (channel.row.owner === "store") return channel;
@@ -134,7 +134,7 @@ const usersOf = (key: string, notifying: ReturnType<ChannelOptions["notifying"]>
   ),
 ];
 
-/** Addresses to which nothing is sent, such as the service's own. */
+/** Addresses that nothing is sent to, such as the service's own. */
 function addressMistakes({ url, host }: Fields, targets: WebTargets): Mistake[] {
   const mailServer = typeof host === "string" ? `smtp://${isIPv6(host) ? `[${host}]` : host}` : "";
   const found = {
@@ -174,7 +174,7 @@ function stateOf({ row, settings, problem }: ListedChannel, rows: readonly Outbo
   };
 }
 
-/** The channels that a user of some groups or pools may use, without their settings and what they have delivered. */
+/** The channels that a user of some groups or pools may use, without their settings and deliveries. */
 function sharedChannels(book: ChannelBook, groups: readonly Stored<StoredGroup>[], access: Access): ChannelState[] {
   const usable = book.usableBy(access);
   const seen = new Set(groups.flatMap(({ id, name }) => (access.seesGroup(id) ? [name] : [])));
@@ -196,7 +196,7 @@ function sharedChannels(book: ChannelBook, groups: readonly Stored<StoredGroup>[
 
 const hostOf = (settings: ChannelSettings): string => (settings.type === "mail" ? settings.host : hostIn(settings.url));
 
-/** Without names that are filled in. */
+/** The host, without names that are filled in. */
 const hostIn = (url: string): string => new URL(url).host;
 
 const iso = (time: number): string => new Date(time).toISOString();

@@ -1,16 +1,16 @@
 import { filled } from "../../contract/texts.ts";
 
-/** What texts of a channel may name, such as `{{title}}`. */
+/** The values that texts of a channel may name, such as `{{title}}`. */
 export type Values = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** The text with the values that it names; an unknown one is empty. Nothing in a value is ever filled in again. */
+/** The text with its names replaced by values; an unknown one becomes empty. Values are never filled in again. */
 export const fill = (text: string, values: Values, write: (value: string) => string): string =>
   filled(text, (name) => write(String(values[name] ?? "")));
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * The JSON value with the values that its texts name. A text that is one name alone becomes the value itself, such as a
+ * The JSON value with names in its texts replaced. A text that is a single name becomes the value itself, such as a
  * number; without a value it is left out.
  */
 export function fillJson(json: Json, values: Values, write: (value: string) => string): Json | undefined {
@@ -32,7 +32,7 @@ export function fillJson(json: Json, values: Values, write: (value: string) => s
 
 const isList = (json: object): json is readonly Json[] => Array.isArray(json);
 
-/** How values are written into each kind of text. */
+/** How values are escaped in each kind of text. */
 export const escapes = {
   plain: (value: string) => value,
   html: (value: string) => value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),

@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
 import type { HookSettings } from "../../config/channels.ts";
 
-/** A web hook that has come in. */
+/** An incoming web hook. */
 export interface IncomingHook {
   readonly name: string;
   /** Its JSON, or its text. */
   readonly payload: unknown;
 }
 
-/** Web hooks that come in, whose secret the HTTP server checks. */
+/** Incoming web hooks; the HTTP server checks their secret. */
 export class Hooks {
   readonly #digests: ReadonlyMap<string, string>;
   readonly #listeners = new Set<(hook: IncomingHook) => void>();

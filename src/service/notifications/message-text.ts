@@ -6,7 +6,7 @@ import type { OutboxRow } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { OutgoingMessage } from "./send-http.ts";
 
-/** How many miners are named in one line. */
+/** Maximum miners named in one line. */
 const named = 20;
 
 /** The message about these rows in a language; there is at least one. */

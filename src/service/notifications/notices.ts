@@ -6,8 +6,8 @@ import type { NewNotification, NotificationLog, StoredNotification } from "../..
 
 export interface Notice {
   /**
-   * What is wrong, on what, such as "disconnected:1000000001": the same key while it is open is one notification, whose
-   * count and last time rise. Null for an event, which is over at once.
+   * The problem and its subject, such as "disconnected:1000000001": while it is open, the same key means the same
+   * notification, whose count and last time are updated. Null for an event, which closes at once.
    */
   readonly key: string | null;
   readonly minerId: number | null;
@@ -17,11 +17,13 @@ export interface Notice {
   readonly source: string;
   readonly message: string | CodedText;
   readonly severity: Severity;
-  /** The channels that it is sent to; absent: all that accept it. */
+  /** The channels to send to; absent: all that accept it. */
   readonly channels?: readonly string[] | "all" | "none" | undefined;
   /** Names of the groups that a notification without a miner concerns; channels of these groups accept it. */
   readonly groups?: readonly string[];
-  /** Key of an equivalent notification: a channel that got that one, and not its end, does not get this one. */
+  /**
+   * Key of an equivalent notification: a channel that received that one, and not its end, does not receive this one.
+   */
   readonly sameAs?: string | undefined;
 }
 
@@ -29,7 +31,7 @@ export interface Notice {
 export interface Notices {
   raise(notice: Notice): void;
   /**
-   * It is over. Channels that got it are sent that, too, with this message or one of their own; of an info only
+   * Closes a notification. Channels that received it are informed, with this message or their own; for an info only
    * with a message. Does nothing if it is not open.
    */
   close(key: string, message?: string | CodedText): void;
@@ -38,7 +40,7 @@ export interface Notices {
 const english = (text: string | CodedText): string => textOf(text, "en");
 const codeOf = (text: string | CodedText | null): CodedText | null => (typeof text === "string" ? null : text);
 
-/** What a notification says of its miner. */
+/** A notification's data about its miner. */
 export interface NoticeMiner {
   readonly name: string;
   readonly uid: string | null;
@@ -48,7 +50,7 @@ export interface NoticeMiner {
 
 /** Receives notifications to send through channels. */
 export interface NoticeListener {
-  /** A new one, or one that has become more severe. */
+  /** A notification is new or has become more severe. */
   raised(notification: StoredNotification, about: Pick<Notice, "channels" | "groups" | "sameAs">): void;
   closed(key: string, message: string | CodedText | undefined): void;
 }
@@ -57,7 +59,7 @@ export interface NoticesContext {
   readonly log: Logger;
   readonly notifications: NotificationLog;
   minerOf(minerId: number): NoticeMiner | undefined;
-  /** Whether a notification of the miner's place already covers this one, which is then not raised. */
+  /** Whether an open notification of the miner's place covers this one, which is then not raised. */
   isCovered(key: string, minerId: number): boolean;
   /** A notification is new, has repeated or was closed. */
   changed(notification: StoredNotification): void;
@@ -67,7 +69,7 @@ export interface NoticesContext {
 
 const rank = (severity: Severity): number => severities.indexOf(severity);
 
-/** The notices of this service. */
+/** The notifications of this service. */
 export class FarmNotices implements Notices {
   readonly #context: NoticesContext;
   /** Whether a maintenance window covers a miner now. */
@@ -119,12 +121,12 @@ export class FarmNotices implements Notices {
     this.#guarded(() => {
       const closed = this.#context.notifications.close(key);
       if (closed !== undefined) this.#context.changed(closed);
-      // Even if it was cleared from the list, since a channel got it.
+      // Even if it was cleared from the list, because a channel received it.
       for (const listener of this.#listeners) listener.closed(key, message);
     });
   }
 
-  /** Closes what is open of a miner, and acknowledges nothing. */
+  /** Closes the open notifications of a miner without acknowledging them. */
   closeMiner(minerId: number, message: string | CodedText): void {
     for (const { key, closed, minerId: id } of this.#context.notifications.list())
       if (id === minerId && key !== null && closed === null) this.close(key, message);
@@ -136,13 +138,13 @@ export class FarmNotices implements Notices {
     handled("acknowledged", await notifications.acknowledge(ids));
   }
 
-  /** The same: they are removed from the list. */
+  /** Removes notifications from the list, in one transaction; unknown ids are ignored. */
   async clear(ids: readonly number[] | "all"): Promise<void> {
     const { notifications, handled } = this.#context;
     handled("removed", await notifications.clear(ids));
   }
 
-  /** As `setWarning` of the service. */
+  /** Like `setWarning` of the service. */
   setWarning(title: string | CodedText, message: string | CodedText | null): void {
     // By the English title, which never changes.
     const key = `system:${english(title)}`;

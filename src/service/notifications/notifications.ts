@@ -24,7 +24,7 @@ export const presentNotification =
     ruleId: ruleIdIn(key),
   });
 
-/** The keys of rules' notifications are stored, and never change their form. */
+/** The keys of rules' notifications are stored, so their form never changes. */
 function ruleIdIn(key: string | null): number | null {
   const [, id] = /^rule:(\d+):/.exec(key ?? "") ?? [];
   return id === undefined ? null : Number(id);
@@ -33,8 +33,8 @@ function ruleIdIn(key: string | null): number | null {
 const iso = (time: number): string => new Date(time).toISOString();
 
 /**
- * Users see the notifications of their miners, and of the sites and groups of these. Other notifications without a miner
- * require access to all miners.
+ * Users see the notifications of their miners, and those of these miners' sites and groups. Other notifications without
+ * a miner require access to all miners.
  */
 export function notificationOperations(
   { notifications }: Store,

@@ -14,22 +14,22 @@ import type { Notice, NoticeListener } from "./notices.ts";
 import { isQuiet } from "./quiet.ts";
 import { type Outcome, type OutgoingMessage, sendHttp } from "./send-http.ts";
 
-/** ms in which what happens becomes one message. */
+/** ms whose events are combined into one message. */
 export const groupingMs = 30_000;
-/** ms after it happened when a message is given up. */
+/** Age in ms at which a message is given up. */
 export const giveUpMs = 86_400_000;
 /** ms between two turns, and so between two messages of a channel. */
 export const turnMs = 1_000;
-/** ms for what is being sent when the service stops. */
+/** ms for running deliveries when the service stops. */
 const closingMs = 3_000;
 const mailRetry: BackOff = { firstMs: 10_000, longestMs: 1_800_000 };
 
 export interface OutboxContext {
   readonly rows: OutboxLog;
   readonly format: Format;
-  /** Of the display; undefined = the machine's. */
+  /** The display time zone; undefined: the machine's. */
   readonly timeZone: string | undefined;
-  /** The group of a miner and the groups around it, the innermost first. */
+  /** The group of a miner and its parents, the innermost first. */
   groupsOf(minerId: number): readonly string[];
   readonly targets: WebTargets;
   /** Epoch ms. */
@@ -37,7 +37,7 @@ export interface OutboxContext {
   readonly log: Logger;
 }
 
-/** Of the messages to a channel. */
+/** The language of messages to a channel. */
 const languageOf = ({ language = "en" }: ChannelSettings): Language => language;
 
 interface Channel {
@@ -46,7 +46,7 @@ interface Channel {
   readonly http: HttpChannel | null;
 }
 
-/** Sends notifications through channels: every message has its rows in the store before it is sent. */
+/** Sends notifications through channels: the rows of every message are stored before it is sent. */
 export class Outbox implements NoticeListener {
   readonly #context: OutboxContext;
   #channels: ReadonlyMap<string, Channel> = new Map();
@@ -61,12 +61,12 @@ export class Outbox implements NoticeListener {
     this.#context = context;
   }
 
-  /** Sets the channels. Messages that wait for any other channel are given up at the next turn. */
+  /** Sets the channels. Messages for any other channel are given up at the next turn. */
   use(channels: readonly ChannelSettings[]): void {
     this.#channels = new Map(channels.map((settings) => [settings.key, { settings, http: httpChannel(settings) }]));
   }
 
-  /** Settles what the last run was sending. */
+  /** Settles the deliveries interrupted by the last stop. */
   start(): void {
     const { rows, now } = this.#context;
     for (const { key } of rows.rows()) if (key !== null) this.#keys.add(key);
@@ -126,7 +126,7 @@ export class Outbox implements NoticeListener {
     if (added.length > 0) rows.add(added);
   }
 
-  /** Sends what is due, at most one message for each channel. Resolves when all are answered. */
+  /** Sends due messages, at most one per channel. Resolves when all are answered. */
   async turn(): Promise<void> {
     if (this.#isClosed) return;
     const waiting = [...this.#context.rows.rows()].filter(({ state }) => state === "waiting");
@@ -134,7 +134,7 @@ export class Outbox implements NoticeListener {
     await Promise.all([...byChannel].map(([key, rows]) => this.#turnOf(key, rows)));
   }
 
-  /** Sends a test, now and past the outbox. Undefined: there is no such channel. */
+  /** Sends a test immediately, bypassing the outbox. Undefined: there is no such channel. */
   async test(key: string): Promise<Outcome | undefined> {
     const channel = this.#channels.get(key);
     const time = this.#context.now();
@@ -155,12 +155,12 @@ export class Outbox implements NoticeListener {
     );
   }
 
-  /** Resolves when what is being sent is answered. */
+  /** Resolves when running deliveries are answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#sending.values());
   }
 
-  /** Waits a moment for what is being sent; what is not sent stays in the store. */
+  /** Waits a moment for running deliveries; the rest stays in the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const timer = setTimeout(() => this.#closing.abort(), closingMs);
@@ -168,12 +168,12 @@ export class Outbox implements NoticeListener {
     clearTimeout(timer);
   }
 
-  /** When the next message of a channel is made: the first that happens opens the window. */
+  /** When the next message of a channel is sent: its first event opens the window. */
   #windowEnd(channel: string): number {
     const now = this.#context.now();
     for (const row of this.#context.rows.rows())
       if (row.channel === channel && row.state === "waiting" && row.batch === null && row.due > now)
-        // Not later than from now, even if the clock was set back.
+        // Counted from now at the latest, in case the clock was set back.
         return Math.min(row.due, now + groupingMs);
     return now + groupingMs;
   }
@@ -213,7 +213,7 @@ export class Outbox implements NoticeListener {
     await sending;
   }
 
-  /** A message to be tried again, else a new one of all that waits once the window of the first is over. */
+  /** A message to retry, otherwise a new one with everything queued once the window of the first has ended. */
   #nextBatch({ settings }: Channel, waiting: readonly OutboxRow[]): readonly OutboxRow[] {
     const { now, timeZone } = this.#context;
     const isDue = ({ due }: OutboxRow): boolean => due <= now();
@@ -233,7 +233,7 @@ export class Outbox implements NoticeListener {
     const begun = batch.map((row): OutboxRow => ({ ...row, state: "sending", tries: row.tries + 1 }));
     rows.change(begun);
     const outcome = await this.#send(channel, messageOf(begun, format, languageOf(channel.settings)));
-    // An alarm that was over meanwhile has lost its key.
+    // An alarm that ended in the meantime has lost its key.
     const current = new Map([...rows.rows()].map((row) => [row.id, row]));
     const ended = begun.map((row): OutboxRow => {
       const { key = null } = current.get(row.id) ?? {};
@@ -284,7 +284,7 @@ const channelGone = { state: "failed", error: "the channel is no longer configur
 const isRecoveryOf = (row: OutboxRow, alarm: OutboxRow): boolean =>
   row.event === "recovery" && row.alarmTime === alarm.time && row.miner === alarm.miner;
 
-/** A message that was being sent when the service stopped is sent again only where a repeat does no harm. */
+/** A message interrupted by a stop of the service is sent again only where a repeat does no harm. */
 const afterStop = (channel: Channel | undefined, now: number) =>
   channel?.http?.repeatable
     ? ({ state: "waiting", due: now, ended: null, error: null } as const)

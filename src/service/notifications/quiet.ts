@@ -1,7 +1,7 @@
 import type { ChannelSettings } from "../../contract/channels.ts";
 import { type Severity, severities } from "../../contract/resources.ts";
 
-/** Whether a message of this severity waits now. `timeZone`: that of the display; undefined = the machine's. */
+/** Whether a message of this severity is deferred now. `timeZone`: the display's; undefined: the machine's. */
 export function isQuiet(
   quiet: ChannelSettings["quiet"],
   severity: Severity,
@@ -11,7 +11,7 @@ export function isQuiet(
   if (quiet === undefined) return false;
   if (quiet.except !== "none" && severities.indexOf(severity) >= severities.indexOf(quiet.except)) return false;
   const time = wallTime(now, quiet.timeZone ?? timeZone);
-  // Hours such as 22:00 to 07:00 go over midnight; equal ones are the whole day.
+  // Hours such as 22:00 to 07:00 span midnight; equal ones are the whole day.
   return quiet.from < quiet.to ? time >= quiet.from && time < quiet.to : time >= quiet.from || time < quiet.to;
 }
 

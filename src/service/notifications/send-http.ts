@@ -6,17 +6,17 @@ import { ownerSends, type WebTargets } from "../web-targets.ts";
 import type { HttpChannel, Level } from "./channel-types.ts";
 import { escapes, fill, fillJson, type Values } from "./fill.ts";
 
-/** A message as a channel gets it. */
+/** A message for a channel. */
 export interface OutgoingMessage {
-  /** The same for every try. */
+  /** The same for every retry. */
   readonly id: string;
   readonly event: "alarm" | "recovery" | "test";
   readonly level: Level;
   readonly title: string;
   readonly message: string;
-  /** How many notifications it is about. */
+  /** The number of notifications in it. */
   readonly count: number;
-  /** "" unless it is about one. */
+  /** "" unless it concerns a single miner. */
   readonly miner: string;
   readonly group: string;
   readonly miners: readonly string[];
@@ -24,13 +24,13 @@ export interface OutgoingMessage {
   readonly time: number;
 }
 
-/** `sent`; `later`: to be tried again, after so many ms if the channel says so; `failed`: for good. */
+/** `sent`; `later`: retry, after this many ms if the channel asks for it; `failed`: final. */
 export type Outcome =
   | { readonly kind: "sent"; readonly answer: string }
   | { readonly kind: "later"; readonly error: string; readonly waitMs: number | null }
   | { readonly kind: "failed"; readonly error: string };
 
-/** Waits longer than this are not asked for by any service, and would be a mistake. */
+/** No service asks for longer waits; they would be a mistake. */
 const longestWaitMs = 21_600_000;
 
 /** Sends a message with one request. Never rejects. `now`: epoch ms. */
@@ -95,7 +95,7 @@ function signature(secret: string, body: string, { id }: OutgoingMessage, now: n
   };
 }
 
-/** The settings that texts may name. Those of an own channel are not among them. */
+/** The settings that texts may name; a custom channel's own are not among them. */
 const textsIn = (settings: ChannelSettings): Values =>
   settings.type === "http"
     ? {}
@@ -121,7 +121,7 @@ const valuesOf = ({ limits }: HttpChannel, message: OutgoingMessage): Values => 
 const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 
-/** What an answer means; it never quotes more of it than a short line, without the address. */
+/** The outcome of an answer; quotes no more of it than a short line, without the address. */
 export function outcomeOf({ success, retry }: HttpChannel, at: string, { status, headers, body }: WebReply): Outcome {
   const { statuses, answer } = success;
   const isRight = statuses?.includes(status) ?? (status >= 200 && status < 300);

@@ -6,7 +6,9 @@ import type { Outcome, OutgoingMessage } from "./send-http.ts";
 
 type MailSettings = Extract<ChannelSettings, { type: "mail" }>;
 
-/** Sends a message by mail, on a connection of its own. Never rejects, and never quotes the server: it may name the login. */
+/**
+ * Sends a message by mail on its own connection. Never rejects, and never quotes the server, which may name the login.
+ */
 export async function sendMail(settings: MailSettings, message: OutgoingMessage): Promise<Outcome> {
   const { host, port, security, username, password, sender, to } = settings;
   const at = `${host}:${port}`;
@@ -20,7 +22,7 @@ export async function sendMail(settings: MailSettings, message: OutgoingMessage)
     connectionTimeout: webRequestLimits.answerMs,
     greetingTimeout: webRequestLimits.answerMs,
     socketTimeout: webRequestLimits.answerMs,
-    // Nothing of a message may name a file or an address to fetch.
+    // A message must not refer to a file or an address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

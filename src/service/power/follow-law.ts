@@ -1,25 +1,25 @@
 import { type Demand, highestWithin, type LoopRig, settingOf } from "./loop-rig.ts";
 
 export interface Share {
-  /** W for the rigs together now. */
+  /** W available for all rigs together now. */
   readonly now: number;
-  /** W that were available for the whole time required before a rig may get more. */
+  /** W that were available for the whole required time, before a rig may be raised. */
   readonly steady: number;
 }
 
 /** A rig that follows a surplus. */
 export interface Follower extends LoopRig {
-  /** Whether it may get more power now: one change per hour is reserved for getting less. */
+  /** Whether it may be raised now: one change per hour is reserved for lowering. */
   readonly mayRise: boolean;
 }
 
-/** Share of a rig's highest power below which a change that wears it is not made. */
+/** Share of a rig's highest power below which a wearing change is not made. */
 const minimumChange = 0.05;
 
 /**
- * The power of each rig, in order: its highest setting within what is left. Down at once, up only to what has been
- * available steadily, and no more than what is left of the maximum of its room. Rigs that stay as they are, or that may
- * not be changed now, are left out; their draw is not available to the others.
+ * The power of each rig, in order: its highest setting within the remaining power. Lowered at once, raised only to the
+ * steady power, and within the limit of its room. Rigs that stay unchanged, or may not be changed now, are left out;
+ * their draw is not available to the others.
  */
 export function share(rigs: readonly Follower[], watts: Share): Demand[] {
   const fixed = new Set(rigs.filter(({ free }) => !free));

@@ -21,7 +21,7 @@ export interface FollowStatus {
   readonly surplus: number | null;
   /** Epoch ms. */
   readonly at: number | null;
-  /** What it would be if the rigs were off, when they had last settled. */
+  /** The surplus with the rigs off, as of the time they last settled. */
   readonly available: Sample | null;
 }
 
@@ -35,7 +35,7 @@ export class Follow {
   /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
-  /** Without the rigs. */
+  /** The surplus without the rigs. */
   #available: Sample | null = null;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext) {
@@ -46,7 +46,7 @@ export class Follow {
     this.#surplus = new SourceValue(settings.surplus, surplus, { ...context, takesRetained: false, closing });
   }
 
-  /** Goes on where the loop of this name was before its settings changed. */
+  /** Takes over the state of this loop from before its settings changed. */
   resume(before: Follow): void {
     this.#surplus.resume(before.#surplus);
     if (before.settings.measures !== this.settings.measures) return;
@@ -59,7 +59,7 @@ export class Follow {
     this.#closing.abort();
   }
 
-  /** Null if it is unknown or too old. */
+  /** Null if unknown or too old. */
   get status(): FollowStatus {
     const { last, isOld } = this.#surplus;
     const sign = this.settings.measures === "import" ? -1 : 1;
@@ -68,12 +68,12 @@ export class Follow {
       : { surplus: sign * last.value, available: this.#available, at: last.at };
   }
 
-  /** W of the surplus that its rigs take at most; null = all of it. */
+  /** W of the surplus that its rigs take at most; null: all of it. */
   get limit(): number | null {
     return this.#storedLimit?.watts ?? null;
   }
 
-  /** Resolves when it is stored. */
+  /** Resolves once it is stored. */
   async setLimit(watts: number | null): Promise<string> {
     const { followLimits } = this.#context.store;
     const { name } = this.settings;
@@ -84,7 +84,7 @@ export class Follow {
     return watts === null ? `${name} takes all of the surplus` : `${name} takes ${watts} W of the surplus at most`;
   }
 
-  /** Takes the surplus, W. Throws `not.possible` if its source is not the API. */
+  /** Sets the surplus, W. Throws `not.possible` if its source is not the API. */
   takeSurplus(watts: number): string {
     const { name } = this.settings;
     if (!this.#surplus.comesFromApi)
@@ -124,7 +124,7 @@ export class Follow {
     this.#samples = [];
   }
 
-  /** The surplus without the rigs, W. A grid meter measures what is left beside their present draw. */
+  /** The surplus without the rigs, W. A grid meter measures the remainder after their present draw. */
   #without(value: number, rigs: readonly Follower[]): number {
     const { measures } = this.settings;
     if (measures === "available") return value;
@@ -137,7 +137,7 @@ export class Follow {
   }
 }
 
-/** For rigs that need neither more nor less, since nothing is known of the surplus yet. */
+/** Keeps rigs unchanged while nothing is known of the surplus. */
 const asTheyAre: Share = { now: Number.POSITIVE_INFINITY, steady: Number.NEGATIVE_INFINITY };
 
 const withinLimit = ({ now, steady }: Share, limit: number | null): Share => {
@@ -145,13 +145,13 @@ const withinLimit = ({ now, steady }: Share, limit: number | null): Share => {
   return { now: Math.min(now, most), steady: Math.min(steady, most) };
 };
 
-/** Samples from a time on, with the one that was valid then. */
+/** Samples since a time, and the one valid at that time. */
 export function within(samples: readonly Sample[], from: number): readonly Sample[] {
   const first = samples.findLastIndex(({ at }) => at <= from);
   return samples.slice(Math.max(0, first));
 }
 
-/** What is available now, and what was available all the time since then; nothing steady while that is unknown. */
+/** The power available now, and the power available all the time since then; no steady power while that is unknown. */
 export function shareOf(samples: readonly Sample[], since: number): Share {
   const now = samples.at(-1)?.watts ?? 0;
   const isLong = (samples[0]?.at ?? Number.POSITIVE_INFINITY) <= since;

@@ -5,7 +5,7 @@ export interface Room {
   readonly target: number;
   /** °C. */
   readonly room: number;
-  /** °C below the target at which all heat is on, and above it at which all is off. */
+  /** °C below the target at which all heat is on, and above it at which all heat is off. */
   readonly hysteresis: number;
 }
 
@@ -13,15 +13,15 @@ export interface Room {
 export const demandOf = ({ target, room, hysteresis }: Room): number =>
   Math.min(1, Math.max(0, (target + hysteresis - room) / (2 * hysteresis)));
 
-/** Shares of a rig's highest power below which a change is not made: a quick change, and one that wears the rig. */
+/** Share of a rig's highest power below which a change is not made: for a quick change, and for a wearing one. */
 const minimumChange = { atOnce: 0.05, wearing: 0.2 };
 
 /**
- * The power of each rig for a demand of 0 to 1; rigs that stay as they are, or that may not be changed now, are left
- * out. Those that mine share the watts, each between its lowest and its highest. One more is started when the watts
- * would fill it, and the last is stopped when the others' lowest would do: so one that can only be stopped and started
- * runs from the lower edge of the band to the upper, and several share the band. Where the room has a maximum, that is
- * all the heat.
+ * The power of each rig for a demand of 0 to 1; rigs that stay unchanged, or may not be changed now, are left out.
+ * Mining rigs share the watts, each between its lowest and its highest power. Another rig starts when the watts would
+ * fill it, and the last stops when the others can do with their lowest: a rig that can only be stopped and started runs
+ * from the lower edge of the band to the upper, and several share the band. Where the room has a limit, that is all the
+ * heat.
  */
 export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
   const most = rigs[0]?.room?.watts ?? Number.POSITIVE_INFINITY;
@@ -49,7 +49,7 @@ export const stopHeating = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0)
 
 const movable = ({ free }: LoopRig): boolean => free;
 
-/** The rigs that should mine, given those that mine now. A rig that may not be changed stays as it is. */
+/** The rigs that should mine, given those that mine now. A rig that may not be changed stays unchanged. */
 function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number, most: number): LoopRig[] {
   const running = rigs.filter((rig) => rig.mining || (rig.free && !rig.ladder.stops));
   const others = rigs.filter((rig) => !running.includes(rig) && rig.free && rig.permits(rig.ladder.lowest));
@@ -73,14 +73,16 @@ function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number, mos
 /** W. */
 const rounding = 1e-6;
 
-/** `fair`: its exact share, W; `watts`: the setting closest to it; `isFull`: the room takes all that its maximum allows. */
+/**
+ * `fair`: its exact share, W; `watts`: the setting closest to it; `isFull`: the room takes all that its limit allows.
+ */
 function isWorthIt(rig: LoopRig, watts: number, fair: number, isFull: boolean): boolean {
   const { ladder, mining } = rig;
   if (watts === 0 || !mining) return (watts === 0) === mining;
   if (ladder.choose(watts).settings.length === 0) return false;
   if (fair >= ladder.highest || fair <= ladder.lowest) return true;
   const present = settingOf(rig);
-  // Between two settings the present one is good enough.
+  // Between two settings, the present one is good enough.
   const moved = watts > present ? watts - present : present - fair;
   return moved >= ladder.highest * (rig.wears(watts) && !isFull ? minimumChange.wearing : minimumChange.atOnce);
 }

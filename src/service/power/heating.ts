@@ -8,7 +8,7 @@ import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
-/** Brings the store in line with the file: a target that a user has set holds until the target in the file changes. */
+/** Brings the store in line with the file: a target set by a user stays until the target in the file changes. */
 export async function declareHeatings(settings: readonly HeatingSettings[], { heatings }: Store): Promise<void> {
   const stored = new Map(heatings.all().map((row) => [row.key, row]));
   await heatings.declare(
@@ -42,7 +42,7 @@ export class Heating {
     });
   }
 
-  /** Goes on where the loop of this name was before its settings changed. */
+  /** Takes over the state of this loop from before its settings changed. */
   resume(before: Heating): void {
     this.#room.resume(before.#room);
     this.#demand = before.#demand;
@@ -52,12 +52,12 @@ export class Heating {
     this.#closing.abort();
   }
 
-  /** Of its row in the store. */
+  /** The id of its row in the store. */
   get id(): number {
     return this.#row.id;
   }
 
-  /** As all its miners show it. */
+  /** The status that all its miners show. */
   get status(): Omit<HeatingStatus, "held"> {
     const { last, isOld } = this.#room;
     return {
@@ -69,19 +69,19 @@ export class Heating {
     };
   }
 
-  /** Whether this rig is left alone now. */
+  /** Whether the loop leaves this rig alone now. */
   isHeld(entry: Entry): boolean {
     return this.#rigs.isHeld(entry, this.#row.setAt ?? undefined);
   }
 
-  /** Sets the target, °C, and ends manual overrides of its rigs. Resolves when it is stored. */
+  /** Sets the target, °C, and ends manual overrides of its rigs. Resolves once it is stored. */
   async setTarget(celsius: number): Promise<string> {
     if (celsius < 5 || celsius > 35) throw invalid("temperature", "must be 5 to 35 °C");
     await this.#context.store.heatings.change(this.#row.id, { target: celsius, setAt: this.#context.now() });
     return `${this.settings.name} is set to ${celsius} °C`;
   }
 
-  /** Takes the room temperature, °C. Throws `not.possible` if its source is not the API. */
+  /** Sets the room temperature, °C. Throws `not.possible` if its source is not the API. */
   takeRoom(celsius: number): string {
     const { name } = this.settings;
     if (celsius < -40 || celsius > 60) throw invalid("temperature", "must be -40 to 60 °C");

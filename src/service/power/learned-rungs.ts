@@ -4,13 +4,15 @@ import type { PowerMemory } from "../../store/index.ts";
 
 type Rungs = PowerMemory["rungs"];
 
-/** Settings remembered for a rig. */
+/** Maximum settings remembered per rig. */
 const mostRungs = 24;
-/** Share by which two settings may differ and count as one: a ladder follows a measured draw, which fluctuates. */
+/**
+ * Share by which two settings may differ and still count as one: a ladder follows a measured draw, which fluctuates.
+ */
 const sameSetting = 0.01;
-/** Share by which a figure must have moved to be stored. */
+/** Share by which a figure must change to be stored. */
 const moved = 0.03;
-/** Share of the newest read in the mean. */
+/** Weight of the newest read in the mean. */
 const newest = 0.1;
 
 /** Mean figures of a rig at its present setting. */
@@ -23,7 +25,7 @@ interface Settling {
   readonly draw: number;
 }
 
-/** Learns what each rig hashes and draws at each setting of its power, once it has settled there. */
+/** Learns hash rate and draw of each rig at each of its power settings, once it has settled there. */
 export class LearnedRungs {
   readonly #settling = new Map<number, Settling>();
 

@@ -6,15 +6,15 @@ export interface LoopRig {
   readonly ladder: PowerLadder;
   /** Whether it mines; assumed if it does not report that. */
   readonly mining: boolean;
-  /** W that it draws now. */
+  /** Its present draw, W. */
   readonly draw: number;
-  /** Its room, if that has a maximum: W that the rigs of the room which a law is about may take together. */
+  /** Its room, if that has a limit: W that the rigs in question may take together. */
   readonly room?: RoomLeft | null;
   /** Whether the loop may send it commands now. */
   readonly free: boolean;
   /** Whether its rules allow this power now. */
   permits(watts: number): boolean;
-  /** Whether this power takes a change of which only a few are allowed per hour. */
+  /** Whether this power needs a wearing change, of which only a few are allowed per hour. */
   wears(watts: number): boolean;
 }
 
@@ -40,7 +40,7 @@ const tolerance = 1e-6;
 /** W of its present settings, 0 if it is stopped; its draw if the settings are unknown. */
 export const settingOf = ({ ladder, mining, draw }: LoopRig): number => (mining ? (ladder.present ?? draw) : 0);
 
-/** As `power_target` takes it: rounded up to whole watts if that is the same setting. */
+/** A value for `power_target`: rounded up to whole watts if that is the same setting. */
 export function targetValue(ladder: PowerLadder, watts: number): number {
   const whole = Math.ceil(watts);
   const isSame = whole === watts || (whole <= ladder.highest && ladder.choose(whole).watts === watts);

@@ -23,27 +23,27 @@ export interface LoopContext {
   readonly store: Store;
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
-  /** Of a miner's room: what its rigs that are among these may take together; null without a maximum. */
+  /** For a miner's room: the power that its rigs among these may take together; null without a limit. */
   readonly rooms: { leftAmong(ids: ReadonlySet<number>): (minerId: number) => RoomLeft | null };
   /** Epoch ms. */
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
   readonly notices: Notices;
-  /** The broker of topics. */
+  /** The broker for topics. */
   readonly messages: Messages;
   readonly log: Logger;
 }
 
 /** ms after which a rig's power is too old to compare with a meter's value. */
 const maxReadingAgeMs = 15_000;
-/** Rigs read or set at once. */
+/** Rigs read or set concurrently. */
 const atOnce = 64;
-/** ms until the command to a rig that refused is repeated: the first time, and at most. */
+/** ms until a refused command is retried: the first time, and at most. */
 const retryDelays: BackOff = { firstMs: 60_000, longestMs: 1_800_000 };
-/** The same for a change that wears the rig and whose result is unknown: each try may restart it. */
+/** Retry delays for a wearing change with an unknown result: each try may restart the rig. */
 const unknownDelays: BackOff = { firstMs: 1_800_000, longestMs: 21_600_000 };
 
-/** Less power before more, so that neither the sum nor the maximum of a room is exceeded meanwhile. */
+/** Lowers before raising, so that neither the sum nor the limit of a room is exceeded in between. */
 export async function inOrder(
   demands: readonly Demand[],
   rigs: readonly Follower[],
@@ -66,7 +66,7 @@ const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreac
 /** A change that a rig refused, or whose result is unknown. */
 interface Failure {
   readonly count: number;
-  /** Epoch ms. */
+  /** Epoch ms of the next retry. */
   readonly until: number;
   /** For a wearing change with an unknown result, epoch ms: until then loops may only stop the rig. */
   readonly pausedUntil: number | null;
@@ -93,7 +93,7 @@ export class LoopRigs {
   readonly #closing = new AbortController();
   readonly #failures = new Map<number, Failure>();
   readonly #sent = new Map<number, Sent>();
-  /** Problems that were notified, until they are over. */
+  /** Problems that were notified and have not ended. */
   readonly #notified = new Set<string>();
 
   constructor(context: LoopContext) {
@@ -114,12 +114,12 @@ export class LoopRigs {
     });
   }
 
-  /** The same for setting rigs, no matter who controls their power. */
+  /** Like `followers`, no matter what controls the rigs' power. */
   overruled(entries: readonly Entry[]): Follower[] {
     return entries.flatMap((entry) => this.#follower(entry, null, () => null));
   }
 
-  /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
+  /** Whether loops leave a rig alone now; `returnedAt` as in `followers`. */
   isHeld(entry: Entry, returnedAt?: number): boolean {
     return this.#heldBy(entry, returnedAt) !== null;
   }
@@ -130,7 +130,7 @@ export class LoopRigs {
     return last?.by === "loop" && last.stops;
   }
 
-  /** Reads the rigs again whose readings are too old. */
+  /** Reads rigs with outdated readings again. */
   async readAgain(entries: readonly Entry[]): Promise<void> {
     const { registry, now } = this.#context;
     const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > maxReadingAgeMs);
@@ -156,7 +156,7 @@ export class LoopRigs {
     );
   }
 
-  /** Takes every command when its state changes: the result of a change may come after minutes. */
+  /** Receives every command when its state changes: the result of a change may arrive minutes later. */
   onCommand(command: StoredCommand): void {
     const sent = this.#sent.get(command.minerId);
     if (sent === undefined || sent.actor !== command.actor) return;
@@ -178,7 +178,7 @@ export class LoopRigs {
     return this.#context.holds.holdFor(entry, { rank: "loop", stops: false }, returnedAt)?.by ?? null;
   }
 
-  /** `asked`: for a loop; null for those who come before loops. */
+  /** `asked`: for a loop; null for callers that take precedence over loops. */
   #follower(
     { facts, rig }: Entry,
     asked: { readonly isHeld: boolean } | null,
@@ -204,7 +204,7 @@ export class LoopRigs {
         free: asked?.isHeld !== true && !waits && !this.#context.holds.isOpen(id),
         permits: (watts) => (!isPaused || isStop(ladder, watts)) && power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
-        // Only laws ask; a room of 500 rigs is shown without.
+        // Only laws need it; a room of 500 rigs is shown without.
         get mayRise() {
           return mayRise(power.changes(id), now());
         },
@@ -249,7 +249,7 @@ export class LoopRigs {
     }
   }
 
-  /** Takes the result, once the rig has confirmed it or the time for that is over. */
+  /** Handles the result once the rig has confirmed it or its time has run out. */
   #endLate(sent: Sent): void {
     const { end, facts } = sent;
     if (end === null) return;
@@ -263,7 +263,7 @@ export class LoopRigs {
     this.#notifyOnce(null, "refuses", loop, facts);
   }
 
-  /** Delays the next command to the rig. `message`: for a notification, null for none. */
+  /** Delays the next command to the rig. `message`: for a notification; null: none. */
   #failed(sent: Sent, message: string | null): void {
     const { loop, facts, value, wears, end } = sent;
     const { id, name } = facts;

@@ -28,7 +28,7 @@ type Loop = Heating | Follow;
 /** ms between two turns. */
 const turnIntervalMs = 5_000;
 
-/** All loops that control the power of rigs automatically. A rig belongs to one loop: the first that names it. */
+/** All loops that control the power of rigs automatically. A rig belongs to the first loop that names it. */
 export class Loops implements ActionLoops {
   readonly #options: LoopsOptions;
   readonly #rigs: LoopRigs;
@@ -38,7 +38,7 @@ export class Loops implements ActionLoops {
   readonly #turning = new Map<Loop, Promise<void>>();
   #members: ReadonlyMap<Loop, readonly Entry[]> = new Map();
   #loopOf: ReadonlyMap<number, Loop> = new Map();
-  /** What each miner shows of its loop, without times. */
+  /** The displayed loop status of each miner, without times. */
   readonly #published = new Map<number, string>();
   #stop: () => void = () => undefined;
 
@@ -50,7 +50,7 @@ export class Loops implements ActionLoops {
     this.#all = this.#opened();
   }
 
-  /** Takes other settings: a loop whose settings stay goes on as it is, one that has gone leaves its rigs as they are. */
+  /** Applies changed settings: a loop with unchanged settings continues, a removed one leaves its rigs as they are. */
   async renew(): Promise<void> {
     const before = this.#all;
     this.#all = this.#opened();
@@ -83,14 +83,14 @@ export class Loops implements ActionLoops {
     this.#stop = this.#options.repeat(() => this.turn(), turnIntervalMs);
   }
 
-  /** One turn of every loop whose last turn is over. Never rejects. */
+  /** One turn of every loop whose last turn has ended. Never rejects. */
   async turn(): Promise<void> {
     this.#assign();
     await Promise.all(this.rooms.all().map((room) => this.holdMaximum(room)));
     await Promise.all(this.#all.map((loop) => this.#turning.get(loop) ?? this.#turn(loop)));
   }
 
-  /** The rooms as they are now. */
+  /** The present rooms. */
   roomsNow(): readonly Room[] {
     this.#assign();
     return this.rooms.all();
@@ -101,18 +101,18 @@ export class Loops implements ActionLoops {
     return this.#loopOf.get(minerId);
   }
 
-  /** Whether a rig is left alone by its loop now. */
+  /** Whether its loop leaves a rig alone now. */
   isHeld(entry: Entry): boolean {
     const loop = this.#loopOf.get(entry.facts.id);
     return loop instanceof Heating ? loop.isHeld(entry) : this.#rigs.isHeld(entry);
   }
 
-  /** Those of these rigs that can be set now, no matter who controls their power. */
+  /** The rigs among these that can be set now, no matter what controls their power. */
   rigsOf(minerIds: readonly number[]): Follower[] {
     return this.#rigs.overruled(minerIds.flatMap((id) => this.#options.registry.find(id) ?? []));
   }
 
-  /** Brings the rigs of a room that are set to more than its maximum within it. Never rejects. */
+  /** Lowers the rigs of a room that are set above its limit. Never rejects. */
   async holdMaximum(room: Room): Promise<void> {
     if (room.max === null) return;
     const { notices, log } = this.#options;
@@ -144,7 +144,7 @@ export class Loops implements ActionLoops {
   }
 
   /**
-   * Gives an action to the loop of a miner; resolves with the result. Throws `not.possible` if the miner has no such
+   * Passes an action to the loop of a miner; resolves with the result. Throws `not.possible` if the miner has no such
    * loop, `user.forbidden` if the loop has miners hidden from this access, and `input.invalid`.
    */
   async take(action: Action, minerId: number, access: Access): Promise<string> {
@@ -159,7 +159,7 @@ export class Loops implements ActionLoops {
     return message;
   }
 
-  /** The loop for an action. Throws as `take`. */
+  /** The loop for an action. Throws like `take`. */
   addressed({ action }: Action, minerId: number, access: Access): Loop {
     this.#assign();
     const loop = this.#loopOf.get(minerId);
@@ -175,12 +175,12 @@ export class Loops implements ActionLoops {
     return loop;
   }
 
-  /** Resolves when the present turns are over. */
+  /** Resolves when the present turns have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#turning.values());
   }
 
-  /** Ends all turns; the executor ends commands under way. */
+  /** Ends all turns; the executor ends running commands. */
   async close(): Promise<void> {
     this.#stop();
     for (const loop of this.#all) loop.close();
@@ -200,7 +200,7 @@ export class Loops implements ActionLoops {
     return turning;
   }
 
-  /** Assigns miners to loops again: miners and groups change. */
+  /** Reassigns miners to loops after changes of miners and groups. */
   #assign(): void {
     const members = new Map<Loop, readonly Entry[]>();
     const loopOf = new Map<number, Loop>();
@@ -236,7 +236,7 @@ export class Loops implements ActionLoops {
     return entries.filter(({ facts }) => ids.has(facts.groupId));
   }
 
-  /** Sets what its miners show of it; passing time alone is not a change. */
+  /** Sets the status that its miners show; passing time alone is not a change. */
   #publish(loop: Loop): void {
     const heating = loop instanceof Heating ? loop.status : null;
     const shared = heating === null ? "" : JSON.stringify({ ...heating, at: null });
@@ -253,7 +253,7 @@ export class Loops implements ActionLoops {
   }
 }
 
-/** The loop of the same settings, or a new one that goes on where that of its name was. */
+/** The loop with the same settings, or a new one that takes over the state of its predecessor by name. */
 function continued<L extends { readonly settings: { readonly name: string }; resume(before: L): void }>(
   all: readonly L[],
   settings: L["settings"],
@@ -269,7 +269,7 @@ function continued<L extends { readonly settings: { readonly name: string }; res
 /** W; settings are not whole numbers. */
 const roundingWatts = 0.5;
 
-/** Of a miner whose loop shows nothing. */
+/** For a miner whose loop shows nothing. */
 const nothingPublished = " false null";
 
 const rulesIn = ({ minOn, minOff }: Loop["settings"]): Partial<PowerRules> => ({

@@ -5,22 +5,22 @@ import { controlValue } from "../commands/control-value.ts";
 import type { RigWrite, Step } from "../commands/steps.ts";
 import { isMining, type Powered, type PowerLadder, type Setting } from "./power-ladder.ts";
 
-/** The highest power of rigs by the maximum of the room that they are in. */
+/** The limits of rooms on the power of rigs. */
 export interface PowerMaxima {
-  /** Of a miner, with all that its room may take; null without a maximum. */
+  /** The room of a miner and its limit; null without a limit. */
   ofRoom(minerId: number): { readonly room: string; readonly watts: number } | null;
-  /** W that the maximum leaves to this miner beside the others of its room; null without a maximum. */
+  /** W that the limit leaves to this miner besides the others of its room; null without a limit. */
   leftFor(minerId: number): number | null;
-  /** A miner is being set to so many watts: that counts for the others before a read shows it. */
+  /** A miner is being set to this power: it counts for the others before a read shows it. */
   grant(minerId: number, watts: number): void;
-  /** A read shows a miner set to so many watts. */
+  /** A read shows the power that a miner is set to. */
   observe(minerId: number, watts: number): void;
 }
 
 /** W; sums of settings are not whole numbers. */
 const rounding = 0.5;
 
-/** Keeps every setting of a rig's power within the maximum of its room. */
+/** Keeps every power setting of a rig within the limit of its room. */
 export class MaximumChecks {
   readonly #ladderOf: (minerId: number, powered: Powered) => PowerLadder | null;
   #maxima: PowerMaxima | null = null;
@@ -33,7 +33,7 @@ export class MaximumChecks {
     this.#maxima = maxima;
   }
 
-  /** W that the maximum of its room leaves to a miner; null without a maximum. */
+  /** W left to a miner under the limit of its room; null without a limit. */
   leftFor(minerId: number): number | null {
     return this.#maxima?.leftFor(minerId) ?? null;
   }
@@ -42,7 +42,7 @@ export class MaximumChecks {
     this.#maxima?.observe(minerId, watts);
   }
 
-  /** A control of power without what is above the maximum. */
+  /** A power control without values above the limit. */
   limited(minerId: number, control: Control): Control {
     const most = this.#maxima?.ofRoom(minerId)?.watts ?? null;
     if (most === null) return control;
@@ -53,13 +53,13 @@ export class MaximumChecks {
     return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
   }
 
-  /** Why a rig may not be set to so many watts; null if it may. */
+  /** Why a rig may not be set to this power; null if it may. */
   refusal(minerId: number, watts: number): string | null {
     const left = this.leftFor(minerId);
     return left !== null && isOver(watts, left) ? this.#overMaximum(minerId, left) : null;
   }
 
-  /** Refuses to start a rig whose lowest power is more than the maximum of its room leaves. */
+  /** Refuses to start a rig whose lowest power exceeds what the limit of its room leaves. */
   startable(minerId: number, step: Step): Step {
     return (reading) => {
       const ladder = this.#ladderOf(minerId, poweredBy(reading));
@@ -69,7 +69,7 @@ export class MaximumChecks {
     };
   }
 
-  /** Refuses a setting with which the rig would take more than the maximum of its room leaves. */
+  /** Refuses a setting with which the rig would exceed what the limit of its room leaves. */
   checked(minerId: number, key: string, text: string, step: Step): Step {
     return (reading) => {
       const control = reading.controls.find((each) => each.key === key);
@@ -82,7 +82,7 @@ export class MaximumChecks {
     };
   }
 
-  /** Brings a rig that has started within the maximum of its room. */
+  /** Lowers a started rig to the limit of its room. */
   within(minerId: number, set: (setting: Setting) => Step): Step {
     return (reading) => {
       const most = this.leftFor(minerId);
@@ -93,7 +93,7 @@ export class MaximumChecks {
     };
   }
 
-  /** Whether a rig with this setting would take more than the maximum of its room leaves, and more than now. */
+  /** Whether this setting would exceed both the limit's remainder and the rig's present power. */
   exceeds(minerId: number, { controls }: Reading, { key, value }: Setting): boolean {
     const most = this.leftFor(minerId);
     if (most === null) return false;
@@ -103,7 +103,7 @@ export class MaximumChecks {
     return isOver(watts, most) && watts > wattsWith(controls);
   }
 
-  /** Counts a power for the others of the room from the write on. */
+  /** Counts a power for the others of the room as soon as it is written. */
   granting(minerId: number, watts: number, write: RigWrite | string): RigWrite | string {
     if (typeof write === "string") return write;
     return {

@@ -24,10 +24,10 @@ interface PowerHoldsOptions {
   readonly now: () => number;
 }
 
-/** Who set the power of each rig last, and who is therefore held back from setting it. */
+/** The last setter of each rig's power, and the callers that are therefore held back. */
 export class PowerHolds {
   readonly #options: PowerHoldsOptions;
-  /** Of rigs whose memory does not say it: their last commands are older than this version. */
+  /** For rigs whose memory lacks it: their last commands are older than this version. */
   readonly #loaded = new Map<number, PowerCommand | null>();
   /** The command about its power that is still open, by rig. */
   readonly #open = new Map<number, number>();
@@ -38,7 +38,7 @@ export class PowerHolds {
     this.#options = options;
   }
 
-  /** Takes every command of every actor when its state changes. */
+  /** Receives every command of every actor when its state changes. */
   onCommand(command: StoredCommand): void {
     const last = powerCommandOf(command);
     const { minerId, id } = command;
@@ -48,11 +48,11 @@ export class PowerHolds {
     if (last.stops || !isOfMaximum(command.actor)) this.#options.power.rememberCommand(minerId, last);
   }
 
-  /** Hands the power of a rig to its loop: what others have set, or are setting now, no longer holds the loop back. */
+  /** Hands the power of a rig to its loop: settings of others, made or in progress, no longer hold the loop back. */
   handOver(minerId: number, loop: string): void {
     const open = this.#open.get(minerId);
     if (open !== undefined) this.#over.set(minerId, open);
-    // Like a stop of the loop: the rig may stand still until the loop sets it.
+    // Like a stop by the loop: the rig may stand still until the loop sets it.
     const command = { at: this.#options.now(), open: false, by: "loop", who: actorFor(loop), stops: true } as const;
     this.#options.power.rememberCommand(minerId, command);
   }
@@ -66,7 +66,7 @@ export class PowerHolds {
     return this.#options.power.lastCommand(minerId) ?? this.#loaded.get(minerId) ?? null;
   }
 
-  /** Whether a command about the power of a rig is under way. */
+  /** Whether a command about the power of a rig is running. */
   isOpen(minerId: number): boolean {
     return this.#open.has(minerId);
   }
@@ -81,7 +81,7 @@ export class PowerHolds {
     return powerHold(isBefore ? null : last, wish, mining, this.#options.now());
   }
 
-  /** Why a sender is held back, in a sentence; null if nothing does it. */
+  /** Why a sender is held back, in a sentence; null if nothing holds it. */
   refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): string | null {
     const hold = this.holdFor(entry, { rank: rankOf(sender), stops });
     if (hold === null) return null;
@@ -97,7 +97,7 @@ export class PowerHolds {
   }
 }
 
-/** Holds people back where a safety rule controls the power; loops judge for themselves. */
+/** Holds people back while a safety rule controls the power; loops check this themselves. */
 export const powerGuard =
   (holds: PowerHolds): PowerGuard =>
   (entry, { action, parameters }, { actor }) => {

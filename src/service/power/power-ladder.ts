@@ -6,7 +6,7 @@ import { switchWord } from "../../contract/triggers.ts";
 
 /** Measured power of a rig, W. */
 export interface PowerKnowledge {
-  /** At its present lasting settings, not throttled; null until it was measured. */
+  /** At its present lasting settings, not throttled; null until measured. */
   readonly full: number | null;
   /** In each of its modes, if the rig does not report that itself. */
   readonly modes: Readonly<Record<string, number>>;
@@ -18,10 +18,10 @@ export interface Setting {
   readonly value: ControlValue;
 }
 
-/** The settings for a power, and the power that the rig takes then. */
+/** The settings for a power, and the resulting power of the rig. */
 export interface Choice {
   readonly watts: number;
-  /** Settings to change, in order; empty if the rig has them already. */
+  /** Settings to change, in order; empty if the rig already has them. */
   readonly settings: readonly Setting[];
 }
 
@@ -31,8 +31,8 @@ export interface Level {
 }
 
 /**
- * All the powers that a rig can be set to with its controls: a fast throttle before lasting limits before modes before
- * a stop. Source: `power_target` in the additions of the API.
+ * All powers that a rig can be set to with its controls: a fast throttle before lasting limits before modes before a
+ * stop. Source: `power_target` in the additions of the API.
  */
 export interface PowerLadder {
   /** Whether it can be stopped, for 0 W. */
@@ -50,7 +50,7 @@ export interface PowerLadder {
   choose(watts: number): Choice;
 }
 
-/** What the ladder is built from. */
+/** Inputs of a ladder. */
 export interface Powered {
   readonly controls: readonly Control[];
   readonly mining: boolean | null;
@@ -62,7 +62,7 @@ export function isMining(controls: readonly Control[], mining: boolean | null): 
   return typeof isOn === "boolean" ? isOn : mining;
 }
 
-/** null if the power of the rig cannot be controlled. */
+/** Null if the power of the rig cannot be controlled. */
 export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): PowerLadder | null {
   const control = (key: ControlKey): Control | undefined => controls.find((each) => each.key === key);
   const stops = control("mining") !== undefined;
@@ -76,8 +76,8 @@ export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): 
 }
 
 /**
- * The control that front ends show: a range, or a choice if there are only a few powers. `known`: the range that it had
- * before, which stays while the rig's draw is not known.
+ * The control that front ends show: a range, or a choice if there are only a few powers. `known`: its previous range,
+ * which stays while the rig's draw is unknown.
  */
 export function powerTarget(ladder: PowerLadder | null, { controls }: Powered, known: Range | null): Control[] {
   const used = controls.filter(({ key }) => parts.has(key));
@@ -116,7 +116,7 @@ const snapped = (value: number, min: number, step: number): number => {
 
 const clamped = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
 
-/** The setting of a control, none if it has the value already. */
+/** The setting of a control; none if it already has the value. */
 const setting = ({ key, value }: Control, wanted: ControlValue): Setting[] =>
   value === wanted ? [] : [{ key, value: wanted }];
 
@@ -174,7 +174,7 @@ function levelWay(levels: readonly Level[], now: ControlValue | null, set: (labe
   };
 }
 
-/** In percent of the power without throttling, which is unknown until it was measured. */
+/** In percent of the power without throttling, which is unknown until measured. */
 function throttleWay(control: Control | undefined, full: number | null): Way | null {
   if (control?.kind !== "range" || full === null || full <= 0) return null;
   const { min, max, step, value } = control;
@@ -194,7 +194,7 @@ function throttleWay(control: Control | undefined, full: number | null): Way | n
   };
 }
 
-/** The throttle within its range, the lasting way beyond it; before that changes the throttle is opened. */
+/** The throttle within its range, the lasting way beyond it; the throttle is opened before that changes. */
 function both(throttle: Way | null, lasting: Way | null): Way | null {
   if (throttle === null || lasting === null) return throttle ?? lasting;
   return {
@@ -219,7 +219,7 @@ function both(throttle: Way | null, lasting: Way | null): Way | null {
 const lower = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-/** Of a number, or of the label of one of the few powers that the rig has. Throws `input.invalid`. */
+/** From a number, or the label of one of the few powers of the rig. Throws `input.invalid`. */
 export function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string): number {
   if (typeof wanted === "number") return wanted;
   const level = levels?.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());

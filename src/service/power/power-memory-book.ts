@@ -10,7 +10,7 @@ export interface PowerMemoryOptions {
   readonly now: () => number;
 }
 
-/** What is remembered of the power of each rig: its draw, its settings before a stop, its changes and last command. */
+/** Remembers for each rig: its draw, its settings before a stop, its changes and last command. */
 export class PowerMemoryBook {
   readonly #options: PowerMemoryOptions;
 
@@ -26,12 +26,12 @@ export class PowerMemoryBook {
     this.#options.memoriesOf(minerId).save(minerId, { ...this.of(minerId), ...change });
   }
 
-  /** What a read has shown; written only if it differs. */
+  /** Stores a read; written only if it differs. */
   noteRead(minerId: number, memory: PowerMemory): void {
     if (!isSame(this.of(minerId), memory)) this.#options.memoriesOf(minerId).save(minerId, memory);
   }
 
-  /** null if it is older than what is remembered. */
+  /** Null if it is older than the memory. */
   lastCommand(minerId: number): PowerCommand | null {
     const { command } = this.of(minerId);
     return command && { ...command, open: false };
@@ -66,7 +66,7 @@ export class PowerMemoryBook {
     return { ...rigWrite, write };
   }
 
-  /** The same for a change that lasts or restarts mining, and counts as one of the hour. */
+  /** Like `noting`, for a change that lasts or restarts mining, and counts toward the hourly limit. */
   notingChange<T extends RigWrite>(minerId: number, rigWrite: T): T {
     // Its draw at other settings is not known yet.
     return this.noting(minerId, rigWrite, () => ({

@@ -8,7 +8,7 @@ import type { PowerLadder } from "./power-ladder.ts";
 /** A measured draw must differ from the stored one by more than this to be stored; W, and a share of it. */
 const tolerance = { watts: 10, share: 0.03 };
 
-/** Of a rig that nothing is remembered of. */
+/** A rig without a memory. */
 export const blank: PowerMemory = {
   full: null,
   modes: {},

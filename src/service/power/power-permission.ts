@@ -11,14 +11,14 @@ export interface PowerRules {
   readonly changesPerHour: number;
 }
 
-/** A rig's own rules before those for all. */
+/** A rig's own rules take precedence over the general ones. */
 export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): PowerRules => ({
   minOn: own.minOn ?? all.minOn,
   minOff: own.minOff ?? all.minOff,
   changesPerHour: own.changesPerHour ?? all.changesPerHour,
 });
 
-/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
+/** Whether a power may be set now; if not, when (epoch ms) and why not now. */
 export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
 
 export const free: Permission = { now: true };
@@ -64,7 +64,7 @@ export function permissionFor({ watts, ladder, controls, mining, rules, memory, 
     : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
 }
 
-/** Those of the last hour, epoch ms. */
+/** The changes of the last hour, epoch ms. */
 export const changesWithin = ({ changes }: Pick<PowerMemory, "changes">, now: number): number[] =>
   changes.filter((at) => at > now - hour);
 

@@ -24,20 +24,20 @@ import { PowerMemoryBook, type PowerMemoryOptions } from "./power-memory-book.ts
 import { free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
 
-/** What a ladder is made from; `reading` is null if the rig was not read. */
+/** Inputs of a ladder; `reading` is null if the rig was not read. */
 interface Ladderable {
   readonly controls: readonly Control[];
   readonly reading: Brief | null;
 }
 
 export interface PowerTargetOptions extends PowerMemoryOptions {
-  /** `ofLoop`: rules of the miner's loop, which come before the general ones. */
+  /** `ofLoop`: rules of the miner's loop, which take precedence over the general ones. */
   readonly rulesOf: (minerId: number, ofLoop: Partial<PowerRules>) => PowerRules;
   /** W as declared by the owner; null if not declared. */
   readonly nameplateOf: (minerId: number) => number | null;
 }
 
-/** Settings that one target takes at most: one of each kind. */
+/** Maximum settings for one target: one of each kind. */
 const settingsAtMost = 3;
 
 /** Controls that get their earlier values back when a rig is started. */
@@ -58,34 +58,34 @@ export class PowerTargets implements PowerControl, PowerSteps {
     this.#memory = new PowerMemoryBook(options);
   }
 
-  /** Takes the rules that loops have for their miners. */
+  /** Sets the rules that loops have for their miners. */
   setLoopRules(rules: ReadonlyMap<number, Partial<PowerRules>>): void {
     this.#loopRules = rules;
   }
 
-  /** Takes the maxima of rooms, which hold for everybody. */
+  /** Sets the limits of rooms, which apply to everyone. */
   useMaxima(maxima: PowerMaxima): void {
     this.#maximum.use(maxima);
   }
 
-  /** null while it is unknown how the rig's power could be controlled. */
+  /** Null while it is unknown how the rig's power can be controlled. */
   ladder(minerId: number, { controls, reading }: Ladderable): PowerLadder | null {
     return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#knowledge(minerId));
   }
 
-  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  /** The control `power_target`; empty if the rig's power cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
     const control = powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
     return control.map((each) => this.#maximum.limited(minerId, each));
   }
 
-  /** W that the maximum of its room leaves to a miner; null without a maximum. */
+  /** W left to a miner under the limit of its room; null without a limit. */
   leftFor(minerId: number): number | null {
     return this.#maximum.leftFor(minerId);
   }
 
-  /** The last command about a rig's power; null if it is older than what is remembered. */
+  /** The last command about a rig's power; null if it is older than the memory. */
   lastCommand(minerId: number): PowerCommand | null {
     return this.#memory.lastCommand(minerId);
   }
@@ -94,7 +94,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     this.#memory.noteCommand(minerId, command);
   }
 
-  /** Who holds a rig's power against loops. */
+  /** What overrides loops on a rig's power. */
   holder(minerId: number, state: RigState): PowerHolder | null {
     const last = this.lastCommand(minerId);
     const reading = last === null ? null : briefOf(state);
@@ -104,7 +104,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     return hold === null || hold.by === "rig" ? null : { what: last.who, until: hold.until };
   }
 
-  /** Takes a new reading of a rig. */
+  /** Processes a new reading of a rig. */
   observe(minerId: number, reading: Brief): void {
     const memory = this.#memory.of(minerId);
     const updated = { ...memory, ...this.#memory.turned(memory, miningOf(reading)), ...learnedDraw(memory, reading) };
@@ -120,7 +120,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /**
-   * The settings whose hash rate and draw are known, with a stop where the rig can be stopped, and the present one;
+   * The settings with known hash rate and draw, including a stop where the rig can be stopped, and the present one;
    * undefined if its power cannot be controlled.
    */
   rungs(minerId: number, state: Pick<RigState, "controls" | "reading">): KnownRungs | undefined {
@@ -141,8 +141,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /**
-   * Limits a rig to so many watts, or sets it to one of its few powers by label; stops it for 0 and for less than its
-   * lowest power.
+   * Limits a rig to this power, or sets it to one of its few powers by label; stops it for 0 and below its lowest
+   * power.
    */
   steps(minerId: number, wanted: number | string, path = "value"): Step[] {
     const prepare: Step = (reading) => {
@@ -173,12 +173,12 @@ export class PowerTargets implements PowerControl, PowerSteps {
     return [prepare, ...Array<Step>(settingsAtMost).fill(adjust)];
   }
 
-  /** Stops a rig, and remembers what it worked at. */
+  /** Stops a rig and remembers its settings. */
   stop(minerId: number): Step[] {
     return [this.#switch(minerId, false, switchMining(false))];
   }
 
-  /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
+  /** Starts a rig and restores the settings from before the stop that it no longer has. */
   start(minerId: number): Step[] {
     return [
       this.#maximum.startable(minerId, this.#switch(minerId, true, switchMining(true))),
@@ -187,7 +187,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     ];
   }
 
-  /** Sets one control; whether it takes the value is checked against the rig's reading. */
+  /** Sets one control; the value is checked against the rig's reading. */
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
     if (key === "power_target") return this.steps(minerId, text, path);
     const step = setControl(key, text, path);
@@ -207,7 +207,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const stops = watts < Math.floor(ladder.lowest);
       const why = stops ? null : this.#maximum.refusal(minerId, ladder.choose(watts).watts);
       if (why !== null) return { now: false, from: Number.POSITIVE_INFINITY, why };
-      // A maximum holds at once, as a fuse does.
+      // A limit applies at once, like a fuse.
       if (isOver(ladder.present ?? 0, most)) return free;
     }
     return permissionFor({
@@ -221,18 +221,18 @@ export class PowerTargets implements PowerControl, PowerSteps {
     });
   }
 
-  /** Whether this power takes a change that lasts or restarts mining; such changes are counted. */
+  /** Whether this power needs a change that lasts or restarts mining; such changes are counted. */
   wears(minerId: number, reading: Brief, watts: number): boolean {
     const settings = this.ladder(minerId, { controls: reading.controls, reading })?.choose(watts).settings;
     return settings?.some(({ key }) => wears(reading.controls, key)) ?? false;
   }
 
-  /** When those of the last hour were made, epoch ms, and how many there may be. */
+  /** The changes of the last hour, epoch ms, and how many are allowed. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
     return { made: this.#memory.changes(minerId), atMost: this.#rulesOf(minerId).changesPerHour };
   }
 
-  /** The declared draw serves until a draw was measured. */
+  /** The declared draw is used until one is measured. */
   #knowledge(minerId: number): PowerKnowledge {
     const { full, modes } = this.#memory.of(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
@@ -284,14 +284,14 @@ export class PowerTargets implements PowerControl, PowerSteps {
       try {
         return setControl(key, String(value))(reading);
       } catch (error) {
-        // The rig no longer takes the earlier value.
+        // The rig no longer accepts the earlier value.
         if (error instanceof RigbridgeError && error.code === "input.invalid") return "";
         throw error;
       }
     };
   }
 
-  /** Brings a rig that has started within the maximum of its room. */
+  /** Lowers a started rig to the limit of its room. */
   #within(minerId: number): Step[] {
     const set = ({ key, value }: Setting): Step => this.#set(minerId, key, setControl(key, String(value)));
     return Array<Step>(settingsAtMost).fill(this.#maximum.within(minerId, set));
@@ -300,7 +300,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
 const miningOf = ({ controls, readings }: Brief): boolean | null => isMining(controls, readings.mining);
 
-/** Settings that a rig is known at. W; hash rate in H/s. */
+/** Settings with known figures. W; hash rate in H/s. */
 export interface KnownRungs {
   readonly rungs: readonly { readonly watts: number; readonly draw: number; readonly hashrate: number }[];
   readonly present: number | null;

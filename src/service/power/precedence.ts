@@ -1,8 +1,8 @@
 import type { StoredCommand } from "../../store/index.ts";
 
 /**
- * Who comes before whom on a rig's power, the lowest first: tuning, the loops that heat or follow a surplus, rules and
- * schedules, people, and safety rules.
+ * Precedence on a rig's power, the lowest first: tuning, the loops that heat or follow a surplus, rules and schedules,
+ * people, and safety rules.
  */
 export const powerRanks = ["tuning", "loop", "rule", "person", "safety"] as const;
 export type PowerRank = (typeof powerRanks)[number];
@@ -18,14 +18,14 @@ export interface PowerCommand {
   readonly stops: boolean;
 }
 
-/** What keeps a caller from setting a rig's power. `rig`: it was stopped at the rig itself, or on its own. */
+/** What keeps a caller from setting a rig's power. `rig`: it was stopped at the rig itself, or stopped on its own. */
 export interface PowerHold {
   readonly by: PowerRank | "rig";
-  /** Epoch ms; null: until the rig is started by one of that rank or a higher one. */
+  /** Epoch ms; null: until a caller of that rank or a higher one starts the rig. */
   readonly until: number | null;
 }
 
-/** What a caller wants with a rig's power. */
+/** The wish of a caller for a rig's power. */
 export interface PowerWish {
   readonly rank: PowerRank;
   readonly stops: boolean;
@@ -33,14 +33,14 @@ export interface PowerWish {
 
 /** ms for which a setting holds against lower ranks. */
 const settingHoldMs = 3_600_000;
-/** ms for which people do not undo what a safety rule did; they may always stop a rig. */
+/** ms for which people cannot undo an action of a safety rule; they may always stop a rig. */
 export const safetyHoldMs = 600_000;
 /** ms after which a rig that should mine and does not counts as stopped at the rig itself. */
 const startTimeoutMs = 600_000;
 
 /**
- * What holds a caller back from setting a rig's power, null if nothing does. Against lower ranks a stop holds until the
- * rig is started, any other setting for an hour. Loops also leave a rig alone that does not mine though it should.
+ * What holds a caller back from setting a rig's power; null if nothing does. Against lower ranks, a stop holds until
+ * the rig is started, any other setting for an hour. Loops also leave alone a rig that should mine but does not.
  */
 export function powerHold(last: PowerCommand | null, wish: PowerWish, mining: boolean, now: number): PowerHold | null {
   if (last === null || wish.rank === "safety") return null;
@@ -62,13 +62,13 @@ export const actorFor = (loop: string): string => `${actorsOfLoops}${loop}`;
 
 const actorsOfMaxima = `${actorsOfLoops}the maximum of `;
 
-/** The actor of commands that bring a room within its maximum. */
+/** The actor of commands that lower a room to its limit. */
 export const maximumActorFor = (room: string): string => `${actorsOfMaxima}${room}`;
 
-/** Whether a command only brought a room within its maximum: who controls the rig's power stays the same. */
+/** Whether a command only lowered a room to its limit; control of the rig's power stays the same. */
 export const isOfMaximum = (actor: string): boolean => actor.startsWith(actorsOfMaxima);
 
-/** What a command says about a rig's power; null if it is about something else or failed. */
+/** A command's effect on a rig's power; null if it concerns something else or failed. */
 export function powerCommandOf(command: StoredCommand): PowerCommand | null {
   const { action, parameters, actor, state, updated } = command;
   if (state === "failed") return null;
@@ -77,7 +77,7 @@ export function powerCommandOf(command: StoredCommand): PowerCommand | null {
   return { at: updated, open: state === "queued" || state === "sent", by: rankOf(command), who: actor, stops };
 }
 
-/** The rank of a command: that of its cause, else that of its actor. */
+/** The rank of a command: that of its cause, otherwise of its actor. */
 export function rankOf({ actor, cause }: Pick<StoredCommand, "actor" | "cause">): PowerRank {
   if (cause?.kind === "rule" || cause?.kind === "schedule") return cause.safety === true ? "safety" : "rule";
   return actor.startsWith(actorsOfLoops) ? "loop" : "person";

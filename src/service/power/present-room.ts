@@ -20,7 +20,7 @@ export interface RoomContext {
   readonly loops: Loops;
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
-  /** Of these miners together on a local date; null if nothing was counted. */
+  /** Sums of these miners on a local date; null if nothing was counted. */
   readonly sumsOf: (minerIds: readonly number[], date: string) => MoneySums | null;
   readonly localTime: LocalClock;
   readonly rates: Pick<Rates, "currency">;
@@ -31,7 +31,7 @@ export interface RoomContext {
 export const kindOf = ({ loop }: Room): ShownRoom["kind"] =>
   loop === null ? "power" : loop instanceof Heating ? "target" : "surplus";
 
-/** A room as the API shows it. */
+/** A room in the API. */
 export function presentRoom(room: Room, context: RoomContext): ShownRoom {
   const { registry, loops, holds } = context;
   const { key, name, groupId, loop, minerIds, max } = room;
@@ -78,7 +78,7 @@ const sumOf = (figures: readonly (number | null)[]): number | null => {
 export const highestOf = (rigs: readonly Follower[]): number =>
   rigs.reduce((sum, { ladder }) => sum + ladder.highest, 0);
 
-/** W with which one of them can run. */
+/** The lowest power in W that one of them can run at. */
 export const lowestOf = (rigs: readonly Follower[]): number => Math.min(...rigs.map(({ ladder }) => ladder.lowest));
 
 export const miningOf = ({ rig }: Entry): boolean | null => {
@@ -86,7 +86,7 @@ export const miningOf = ({ rig }: Entry): boolean | null => {
   return brief === null ? null : isMining(brief.controls, brief.readings.mining);
 };
 
-/** A rig that its loop has stopped is not off: it waits for the cold or the sun. */
+/** A rig that its loop has stopped is not off: it waits for cold or sun. */
 function isOn(
   { loop }: Room,
   entries: readonly Entry[],
@@ -125,14 +125,14 @@ function powerControl(rigs: readonly Follower[], most: number | null): ShownRoom
   };
 }
 
-/** The same slider for what rigs take of a surplus at most; null = all of it. */
+/** The same slider for the maximum that rigs take of a surplus; null: all of it. */
 const limitControl = (control: ShownRoom["control"], limit: number | null): ShownRoom["control"] =>
   control && { ...control, value: Math.min(limit ?? control.max, control.max) };
 
-/** More totals than these are as good as any power. */
+/** Above this number of totals, any power counts as possible. */
 const mostTotals = 50;
 
-/** The totals that rigs with a few powers each can be set to, W, within a maximum; null if they can be set to any. */
+/** The totals that rigs with a few powers each can be set to, W, within a limit; null if any is possible. */
 export function totalsOf(ladders: readonly PowerLadder[], max: number): number[] | null {
   let sums = new Set([0]);
   for (const { levels, stops } of ladders) {
@@ -152,7 +152,7 @@ export function totalsOf(ladders: readonly PowerLadder[], max: number): number[]
     .sort((one, other) => one - other);
 }
 
-/** Of the first of its rigs that somebody else controls. */
+/** The holder of the first of its rigs that something else controls. */
 function holderOf({ loop }: Room, entries: readonly Entry[], { loops, power }: RoomContext): ShownRoom["heldBy"] {
   for (const entry of entries) {
     const { id } = entry.facts;

@@ -12,12 +12,12 @@ import type { RoomLeft } from "./loop-rig.ts";
 import type { PowerMaxima } from "./maximum-checks.ts";
 import { type PowerTargets, presentWatts } from "./power-targets.ts";
 
-/** A heating, a follower, or a group that is a room: what the family page has a slider or a switch for. */
+/** A heating, a follower, or a group that is a room: everything with a slider or a switch on the family page. */
 export interface Room {
-  /** Stays as long as the room. */
+  /** Permanent key of the room. */
   readonly key: string;
   readonly name: string;
-  /** Of its rigs; null for a heating of one miner, or a group that does not exist. */
+  /** The group of its rigs; null for a heating of one miner, or a group that does not exist. */
   readonly groupId: number | null;
   /** Null for a group that no loop controls. */
   readonly loop: Heating | Follow | null;
@@ -39,20 +39,20 @@ interface RoomBookOptions {
   readonly now: () => number;
 }
 
-/** ms for which a power that a rig is being set to counts although no read shows it. */
+/** ms for which a requested power counts although no read shows it. */
 const grantMs = 60_000;
 
 /** W; settings are not whole numbers. */
 const rounding = 1;
 
-/** The rooms with their rigs and maxima. The maximum of a room holds for the rigs that are in no room inside it. */
+/** The rooms with their rigs and limits. The limit of a room applies to the rigs that are in no inner room. */
 export class RoomBook implements PowerMaxima {
   readonly #options: RoomBookOptions;
   #rooms: ReadonlyMap<string, Room> = new Map();
-  /** The room whose maximum holds for a miner. */
+  /** The room whose limit applies to a miner. */
   #roomOf: ReadonlyMap<number, string> = new Map();
   #held: ReadonlyMap<string, readonly number[]> = new Map();
-  /** W that each rig of a room with a maximum is set to, as last read. */
+  /** W that each rig of a room with a limit is set to, as last read. */
   readonly #taken = new Map<number, number>();
   readonly #granted = new Map<number, { readonly watts: number; readonly at: number }>();
 
@@ -69,7 +69,7 @@ export class RoomBook implements PowerMaxima {
     return this.#rooms.get(key);
   }
 
-  /** Finds the rooms again: miners and groups change. `members`: the miners of each loop. */
+  /** Rebuilds the rooms after changes of miners and groups. `members`: the miners of each loop. */
   assign(members: ReadonlyMap<Heating | Follow, readonly Entry[]>): void {
     const { store, registry } = this.#options;
     const groups = enabled(store.groups);
@@ -127,12 +127,12 @@ export class RoomBook implements PowerMaxima {
     for (const id of this.#taken.keys()) if (this.ofRoom(id) === null) this.#taken.delete(id);
   }
 
-  /** The miners that the maximum of a room holds for. */
+  /** The miners that the limit of a room applies to. */
   heldBy({ key }: Room): readonly number[] {
     return this.#held.get(key) ?? [];
   }
 
-  /** Stores the maximum of a room, W; null removes it. */
+  /** Stores the limit of a room, W; null removes it. */
   async setMax({ key }: Room, watts: number | null): Promise<void> {
     const { roomMaxima } = this.#options.store;
     const row = roomMaxima.all().find(({ room }) => room === key);
@@ -152,7 +152,7 @@ export class RoomBook implements PowerMaxima {
     return room === undefined ? null : room.max.watts - this.#takenIn(room, new Set([minerId]));
   }
 
-  /** What the rigs of a miner's room that are among these may take together; null without a maximum. */
+  /** The power that the rigs of a miner's room among these may take together; null without a limit. */
   leftAmong(ids: ReadonlySet<number>): (minerId: number) => RoomLeft | null {
     const known = new Map<string, RoomLeft>();
     return (minerId) => {
@@ -174,7 +174,7 @@ export class RoomBook implements PowerMaxima {
     if (watts >= (this.#granted.get(minerId)?.watts ?? 0) - rounding) this.#granted.delete(minerId);
   }
 
-  /** W that the rigs of a room but these take. */
+  /** W that the other rigs of a room take. */
   #takenIn(room: Room, but: ReadonlySet<number>): number {
     let sum = 0;
     for (const id of this.heldBy(room)) if (!but.has(id)) sum += this.#takenBy(id);
@@ -205,7 +205,7 @@ export class RoomBook implements PowerMaxima {
     return `follow-${createHash("sha256").update(loop.settings.name).digest("hex").slice(0, 8)}`;
   }
 
-  /** The file comes before the API, and the key of a heating before that of its group. */
+  /** The file takes precedence over the API, and the key of a heating over that of its group. */
   #maxOf({ key, groupId, loop }: Omit<Room, "max">): RoomMax | null {
     const { groups, roomMaxima } = this.#options.store;
     const ofHeating = loop instanceof Heating ? loop.settings.max : undefined;

@@ -18,7 +18,7 @@ export interface RoomOperationsContext extends RoomRigsContext {
 
 type RoomOperations = Pick<MiningService, "listRooms" | "changeRoom">;
 
-/** The rooms of the family page: each is set as one, by the same ways as single rigs. */
+/** The rooms of the family page: each is set as one, in the same way as single rigs. */
 export function roomOperations(context: RoomOperationsContext): RoomOperations {
   const { loops, accessBook, registry } = context;
   const shown = new ShownRooms(context);
@@ -51,7 +51,7 @@ export function roomOperations(context: RoomOperationsContext): RoomOperations {
   };
 }
 
-/** Rooms as shown, made again when something has changed; for large fleets once a second at most. */
+/** Displayed rooms, rebuilt after changes; for large fleets at most once a second. */
 class ShownRooms {
   readonly #context: RoomContext;
   readonly #shown = new Map<string, ShownRoom>();
@@ -72,7 +72,7 @@ class ShownRooms {
     return shown;
   }
 
-  /** Reads of a minute count as one, so the sums are added up once a minute. */
+  /** Reads within a minute count as one, so the sums are added up once a minute. */
   #sumsOf({ key }: Room, ids: readonly number[], date: string): MoneySums | null {
     const { now, sumsOf } = this.#context;
     const minute = Math.floor(now() / 60_000);
@@ -101,7 +101,7 @@ class ShownRooms {
   }
 }
 
-/** A user who does not see all rigs of a room does not see the room. */
+/** A room is hidden from users who do not see all of its rigs. */
 function isVisible({ groupId, minerIds }: Room, { all, seesGroup }: Access, { registry }: RoomContext): boolean {
   if (all) return true;
   const groups = [
@@ -164,7 +164,7 @@ async function setMax(
   if (changed !== undefined) await loops.holdMaximum(changed);
 }
 
-/** All that its rigs may be set to is no limit: it stays all when they become more. */
+/** Setting a room to all that its rigs can take removes the limit, so that later rigs are included. */
 async function setLimit(
   room: Room,
   loop: Follow,
@@ -180,7 +180,7 @@ async function setLimit(
   await executor.record(spec, caller, () => loop.setLimit(limit));
 }
 
-/** A change of a room as the audit shows it: at the first of its rigs; miner 0 where it has none. */
+/** A change of a room in the audit: for the first of its rigs; miner 0 if it has none. */
 function changeSpec(
   room: Room,
   action: string,

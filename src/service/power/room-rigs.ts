@@ -16,10 +16,10 @@ export interface RoomRigsContext extends RoomContext {
 
 type RigAction = Omit<Input<"minerAction">, "id">;
 
-/** Rigs set at once. */
+/** Rigs set concurrently. */
 const atOnce = 64;
 
-/** Each rig, in the order of the group, gets its highest setting within what is left, as with a surplus. */
+/** Gives each rig, in the order of the group, its highest setting within the remaining power, as with a surplus. */
 export async function setPower(room: Room, watts: number, caller: Caller, context: RoomRigsContext): Promise<void> {
   const { loops } = context;
   const found = loops.rigsOf(room.minerIds);
@@ -49,7 +49,7 @@ export async function setPower(room: Room, watts: number, caller: Caller, contex
 const actionFor = (watts: number): RigAction =>
   watts === 0 ? { action: "stop" } : { action: "set", property: "power_target", value: String(watts) };
 
-/** Until its rigs are switched on again. */
+/** Stops the rigs until they are switched on again. */
 export async function stop(room: Room, caller: Caller, context: RoomRigsContext): Promise<void> {
   const entries = entriesOf(room, context).filter((entry) => room.loop !== null || miningOf(entry) !== false);
   const off: RigAction = { action: "set", property: "mining", value: "false" };
@@ -58,7 +58,7 @@ export async function stop(room: Room, caller: Caller, context: RoomRigsContext)
   report(room, failures, done);
 }
 
-/** One after the other where there is a maximum: those that fit. */
+/** Starts the rigs; with a limit one after the other, as far as they fit. */
 export async function start(room: Room, caller: Caller, context: RoomRigsContext): Promise<void> {
   const ids = entriesOf(room, context).flatMap((entry) => (miningOf(entry) === false ? [entry.facts.id] : []));
   const groups = room.max === null ? [ids] : ids.map((id) => [id]);
@@ -76,8 +76,8 @@ export async function start(room: Room, caller: Caller, context: RoomRigsContext
 const isNotPossible = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "not.possible";
 
 /**
- * Hands the rigs that the loop of a room leaves alone back to it. As with a start, people do not undo what a safety
- * rule has just done.
+ * Returns the rigs that the loop of a room leaves alone to the loop. As with a start, people cannot undo a recent
+ * action of a safety rule.
  */
 export async function handOver(room: Room, caller: Caller, context: RoomRigsContext): Promise<void> {
   const { loops, holds, executor } = context;
@@ -135,7 +135,7 @@ async function runAll(
   return { failures, done };
 }
 
-/** Throws the first failure, with the rig that it is of. */
+/** Throws the first failure, naming its rig. */
 function report(room: Room, failures: readonly Failure[], done: number): void {
   const [first, ...others] = failures;
   if (first === undefined) return;

@@ -15,7 +15,7 @@ const earlyMs = 2_500;
 export interface SourceContext {
   /** Epoch ms. */
   readonly now: () => number;
-  /** The broker of topics. */
+  /** The broker for topics. */
   readonly messages: Messages;
   /**
    * Whether a retained message counts as a new value. Its age is unknown: a room changes slowly and its sensor may
@@ -25,7 +25,7 @@ export interface SourceContext {
   readonly closing: AbortSignal;
 }
 
-/** The last value of a source, and how old it is. */
+/** The last value of a source, and its age. */
 export class SourceValue {
   readonly #settings: SourceSettings;
   readonly #quantity: Quantity;
@@ -34,7 +34,7 @@ export class SourceValue {
   #polledAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
-  /** Whether it was reported as too old in this run. */
+  /** Whether it was reported as too old since the start. */
   #isReportedOld = false;
 
   constructor(settings: SourceSettings, quantity: Quantity, context: SourceContext) {
@@ -45,7 +45,7 @@ export class SourceValue {
     if (settings.topic !== undefined) this.#subscribe(settings.topic);
   }
 
-  /** Goes on with the value of the same source under other settings of its loop. */
+  /** Takes over the value of the same source when the settings of its loop change. */
   resume(before: SourceValue): void {
     if (!isDeepStrictEqual(before.#settings, this.#settings)) return;
     this.#last = before.#last;
@@ -69,7 +69,7 @@ export class SourceValue {
     return this.#settings.api === true;
   }
 
-  /** Notifies once when the value has become too old, until it is known again. */
+  /** Notifies once when the value has become too old, until a new one arrives. */
   notifyAge(notices: Notices, loop: string, kind: "heating" | "follow"): void {
     const key = `source:${loop}`;
     if (!this.isOld) notices.close(key, coded(`notices.${kind}.over`));
@@ -87,7 +87,7 @@ export class SourceValue {
     this.#problem = null;
   }
 
-  /** Reads the address when that is due; never rejects. */
+  /** Reads the address when due; never rejects. */
   async poll(): Promise<void> {
     const { url, every } = this.#settings;
     const { now, closing } = this.#context;

@@ -11,7 +11,7 @@ export const sourceLimits = { answerMs: 10_000, bytes: 262_144 };
 
 /**
  * The number at a web address: one request, no redirects. Throws `service.unreachable`, `service.refused` or
- * `service.garbled`, naming the host alone: a path may hold a key as well as the headers.
+ * `service.garbled`, naming only the host: both path and headers may hold a key.
  */
 export async function readSource(
   { url, path, headers }: SourceSettings & { readonly url: string },

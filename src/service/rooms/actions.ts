@@ -12,7 +12,7 @@ import type { Miners } from "./miners.ts";
 import type { Power } from "./power.ts";
 import type { Rules } from "./rules.ts";
 
-/** What people do by hand: actions of one miner and of many. The limits and the guard of a rule hold for them too. */
+/** Manual actions on one miner and on many. The limits and the guard of a rule apply to them too. */
 export function openActions(
   { store, accessBook }: Core,
   { registry, usable }: Miners,
@@ -25,7 +25,7 @@ export function openActions(
     const list = listOf(action, store, usable, accessBook.of(caller));
     return list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
   };
-  /** Those of the miners that the rule applies to. Throws `nothing.to.do`. */
+  /** The miners that the rule applies to. Throws `nothing.to.do`. */
   const inScope = (rule: LiveRule, minerIds: readonly number[]): number[] => {
     const members = new Set(automation.engine.members(rule));
     const inside = minerIds.filter((id) => members.has(id));

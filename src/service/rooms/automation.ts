@@ -33,7 +33,7 @@ export interface AutomationRooms {
 
 export type RunsRoom = ReturnType<typeof openAutomation>;
 
-/** Runs of steps: bulk actions, templates, and what rules and schedules do. */
+/** Runs of steps: bulk actions, templates, and the steps of rules and schedules. */
 export function openAutomation(core: Core, rooms: AutomationRooms) {
   const { store, log, now, format, accessBook, book, coins, shares, agents, channels, messages } = core;
   const { registry, notices, managed, usable } = rooms.miners;
@@ -97,7 +97,7 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
   } satisfies ServiceRoom;
 }
 
-/** Which channels the maker of a step may send to. */
+/** Which channels the creator of a step may send to. */
 const channelLimits = (channels: ChannelBook): Pick<StepLimits, "channelRefusal" | "channelsFor"> => ({
   channelRefusal: (channel, maker) => {
     const usable = channels.usableBy(maker);

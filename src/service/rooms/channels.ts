@@ -4,7 +4,7 @@ import type { ServiceRoom } from "../room.ts";
 import type { Notifications } from "./notifications.ts";
 import type { Rules } from "./rules.ts";
 
-/** The channels as people change them; what rules send to is not deleted. */
+/** Operations on channels; a channel that rules send to cannot be deleted. */
 export const openChannels = (core: Core, { outbox, webTargets }: Notifications, { automation }: Rules) =>
   ({
     operations: channelOperations({

@@ -3,7 +3,7 @@ import type { EventView } from "../events/subscriber.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
-/** The streams of events. The last room, so that subscribers are the first to know that the service ends. */
+/** The streams of events. The last room, so that subscribers are the first to notice that the service ends. */
 export function openEvents({ accessBook, events }: Core, { registry, rows, operations }: Miners) {
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
@@ -28,7 +28,7 @@ export function openEvents({ accessBook, events }: Core, { registry, rows, opera
         return events.encoded(view, input, caller, signal);
       },
     },
-    // A subscriber of the run before knows nothing of this start.
+    // A subscriber from before the restart has outdated data.
     start: () => events.reset(),
     close: () => events.close(),
   } satisfies ServiceRoom;

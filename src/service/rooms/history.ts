@@ -7,10 +7,10 @@ import { byTimer } from "../repeat.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
-/** ms between two looks whether all demo miners have been read. */
+/** ms between two checks whether all demo miners have been read. */
 const demoTurnMs = 500;
 
-/** What was measured, of each miner and of the farm. */
+/** The measured history of each miner and of the farm. */
 export function openHistory(core: Core, { registry }: Miners) {
   const { options, store, log, now, accessBook, shares, coins, records, rates } = core;
   const settings = core.settings.part("the farm's history", ["history"]).now;

@@ -3,7 +3,7 @@ import type { Core } from "../core.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import { addedSums, Ledger } from "../money/ledger.ts";
 
-/** `takeRest` takes what was read since the reads that count. The earnings of demo miners are not stored. */
+/** `takeRest` counts the reads since the last counted ones. The earnings of demo miners are not stored. */
 export function openLedgers(core: Core, takeRest: (closing: AbortSignal) => Promise<void>) {
   const { store, now, log, rates, tariffs, localTime } = core;
   const settings = core.settings.part("money by day", ["history", "display"]);
@@ -27,7 +27,7 @@ export function openLedgers(core: Core, takeRest: (closing: AbortSignal) => Prom
   });
   return {
     of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
-    /** Of these miners together on a local date; null if nothing was counted. */
+    /** Sums of these miners on a local date; null if nothing was counted. */
     sumsOf: (minerIds: readonly number[], date: string): MoneySums | null => {
       const ofOwn = own.sumsOf(new Set(minerIds.filter((id) => !isDemo(id))), date);
       const ofDemo = demo.sumsOf(new Set(minerIds.filter(isDemo)), date);

@@ -7,7 +7,7 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { ServiceRoom } from "../room.ts";
 
-/** What the sources outside say. Miners show its figures, so they open it before they are known themselves. */
+/** The external sources. Miners show their figures, so they open this room before they are loaded themselves. */
 export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">, registry: () => MinerRegistry) {
   const { declared, store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
   const settings = core.settings.part("sources outside", ["market", "electricity", "display"]);

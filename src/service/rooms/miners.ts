@@ -23,8 +23,8 @@ import { openMarket } from "./market.ts";
 export type Miners = ReturnType<typeof openMiners>;
 
 /**
- * The miners, and what they show of themselves: notices, hosts, money and power. These need the registry of miners in
- * turn, which they look up when something happens.
+ * The miners and everything they show: notices, hosts, money and power. These need the registry of miners in turn, and
+ * look it up when something happens.
  */
 export function openMiners(core: Core) {
   const { options, settings, store, log, now, format, prices, coins, book, accessBook, events, agents, records } = core;
@@ -85,7 +85,7 @@ export function openMiners(core: Core) {
     events.changed();
   });
   settings.part("plugs that speak MQTT", ["mqtt"]).onChange(() => {
-    // They may be allowed other topics.
+    // The allowed topics may have changed.
     for (const miner of enabled(store.miners)) if (miner.supply?.type === "mqtt") registry.put(miner);
     registry.arrange();
   });
@@ -142,7 +142,7 @@ export function openMiners(core: Core) {
     start: () => registry.start(),
     settled: () => registry.fleet.settled(),
     close: async (later: Promise<void>): Promise<void> => {
-      // A command that must undo what it began needs its connection a moment longer.
+      // A command that must undo its first part needs its connection a moment longer.
       await Promise.race([later, sleep(undoTimeoutMs, null, { ref: false })]);
       await registry.close();
       await later;
@@ -164,7 +164,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
     changed: (notification) => {
       const { minerId, key, count, closed } = notification;
       events.notification(presented(notification), { minerId, key });
-      // A repeat opens nothing, and what has no key is over at once.
+      // A repeat opens nothing, and a notification without a key closes at once.
       if (minerId !== null && key !== null && (count === 1 || closed !== null)) events.row(minerId);
     },
     handled: (what, notifications) =>
@@ -175,7 +175,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
   });
 }
 
-/** What the operations on miners take. */
+/** Dependencies of the operations on miners. */
 function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
   const { settings, store, log, format, accessBook, book, shares, metaData, broker } = core;
   return {

@@ -8,7 +8,7 @@ import type { PowerTargets } from "../power/power-targets.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
-/** Coins, pools, and what miners earn and cost. */
+/** Coins, pools, and the earnings and costs of miners. */
 export function openMoney(core: Core, { registry, managed, ledgers, power }: Miners) {
   const { store, now, coins, book, accessBook, shares, tariffs, prices, rates, localTime } = core;
   const economics = economicsOf({
@@ -49,7 +49,7 @@ export function openMoney(core: Core, { registry, managed, ledgers, power }: Min
   } satisfies ServiceRoom;
 }
 
-/** The operation, and after it what follows from its change. */
+/** Runs the operation, and then the effects of its change. */
 const followed =
   (follow: () => void) =>
   <Input, Reply>(operation: (input: Input, caller: Caller) => Promise<Reply>) =>

@@ -9,7 +9,7 @@ import type { Miners } from "./miners.ts";
 
 export type Notifications = ReturnType<typeof openNotifications>;
 
-/** Lists notifications and tells channels of them. */
+/** Lists notifications and sends them to channels. */
 export function openNotifications(core: Core, { registry, notices, managed }: Miners) {
   const { options, store, log, now, format, accessBook, channels, hooks, repeat } = core;
   const own = core.settings.part("addresses of the service", ["http"]).now;
@@ -80,11 +80,11 @@ const clearingAlarms =
     return reply;
   };
 
-/** A group and those around it by name, the innermost first. */
+/** The names of a group and its parents, the innermost first. */
 function groupNames({ store: { groups } }: Core, groupId: number | undefined): readonly string[] {
   const names: string[] = [];
   let group = groups.get(groupId ?? 0);
-  // No chain of groups is longer than the number of groups, which ends cycles.
+  // A chain cannot be longer than the number of groups, so cycles end.
   for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
     names.push(group.name);
     group = groups.get(group.parentId);

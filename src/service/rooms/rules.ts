@@ -77,7 +77,7 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
     close: async (): Promise<void> => {
       stop();
       unwatch();
-      // What the last runs have done is kept with the rules that began them.
+      // The results of the last runs are stored with the rules that started them.
       await steps.runs.settled();
       await automation.close();
     },

@@ -6,7 +6,7 @@ import { settingsOperations } from "../settings/operations.ts";
 import { trialOf } from "../trials/trials.ts";
 import type { Commands } from "./commands.ts";
 
-/** The settings as people change them; every room follows those that it declares. */
+/** Operations on settings; every room applies changes of the sections that it declares. */
 export const openSettings = (core: Core, { executor }: Commands) =>
   ({
     operations: settingsOperations({

@@ -5,7 +5,7 @@ import { aboutCaller } from "../users/about.ts";
 import { keyHolders, userOperations } from "../users/users.ts";
 import type { Miners } from "./miners.ts";
 
-/** Users, and what each may do. */
+/** Users and their rights. */
 export function openUsers({ settings, store, accessBook, events }: Core, { registry, notices }: Miners) {
   const report = (): void => reportDisabled(store, accessBook, (title, message) => notices.setWarning(title, message));
   const display = settings.part("what pages know of the service", ["display"]).now;

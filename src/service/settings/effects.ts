@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../../config/schema.ts";
 import type { SettingsSection } from "../../contract/settings.ts";
 
-/** What a change of a section does, in sentences for whoever is about to save it. */
+/** The effects of changing a section, as sentences shown before it is saved. */
 export function effectsOf(section: SettingsSection, before: Config, after: Config): string[] {
   if (isDeepStrictEqual(before[section], after[section])) return [];
   return effects[section]?.(before, after) ?? [];

@@ -4,18 +4,18 @@ import { type SettingsSection, settingsSections } from "../../contract/settings.
 
 export type Sections<S extends SettingsSection = SettingsSection> = Pick<Config, S>;
 
-/** Follows a change of its sections; throws if it cannot, and is then called the other way round. */
+/** Applies a change of its sections; throws if it cannot, and is then called with the values swapped. */
 type Apply<S extends SettingsSection> = (now: Sections<S>, before: Sections<S>) => void | Promise<void>;
 
-/** What a part of the service sees of the settings: the sections that it declares, as they are now. */
+/** A part's view of the settings: the present values of the sections that it declares. */
 export interface SettingsPart<S extends SettingsSection> {
-  /** Read it when a value is needed; a value that was kept is one of the past. */
+  /** Read it when a value is needed; a stored copy gets outdated. */
   readonly now: Sections<S>;
-  /** For what is made from settings, and must be made anew. */
+  /** For objects built from settings, which must be rebuilt. */
   onChange(apply: Apply<S>): void;
 }
 
-/** An object that reads each field of what is in effect when it is read. */
+/** An object whose fields always give the present values. */
 export const present = <T extends object>(read: () => T): T =>
   new Proxy<T>(Object.create(null), { get: (_none, key) => Reflect.get(read(), key) });
 
@@ -25,14 +25,14 @@ interface Part {
   apply: ((now: Config, before: Config) => void | Promise<void>) | null;
 }
 
-/** Fields that no part follows: they stay as they were when the service started, as do sections that no part declares. */
+/** Fields that no part applies live: they keep their values from the start of the service, like undeclared sections. */
 const fixedFields: Partial<Record<SettingsSection, readonly string[]>> = {
   http: ["host", "port"],
   poll: ["workers", "timeout", "nameplates", "makersLogins"],
   display: ["timeZone"],
 };
 
-/** The settings in effect, and the parts of the service that follow their changes. */
+/** The settings in effect, and the parts of the service that apply their changes. */
 export class LiveSettings {
   readonly #atStart: Config;
   #now: Config;
@@ -45,12 +45,12 @@ export class LiveSettings {
     this.#wanted = config;
   }
 
-  /** As they will be after a restart. */
+  /** The settings after a restart. */
   get wanted(): Config {
     return this.#wanted;
   }
 
-  /** Declares a part by its name and sections; the compiler lets it see no others. */
+  /** Declares a part by its name and sections; the compiler hides all others from it. */
   part<const S extends SettingsSection>(name: string, sections: readonly S[]): SettingsPart<S> {
     const part: Part = { name, sections, apply: null };
     this.#parts.push(part);
@@ -66,22 +66,22 @@ export class LiveSettings {
     };
   }
 
-  /** Sections as they were when the service started, for what does not follow their changes. */
+  /** Sections as they were when the service started, for code that does not apply changes. */
   atStart<const S extends SettingsSection>(..._sections: readonly S[]): Sections<S> {
     return this.#atStart;
   }
 
-  /** The parts in the order in which they follow a change. */
+  /** The parts in the order in which they apply a change. */
   get parts(): readonly Pick<Part, "name" | "sections">[] {
     return this.#parts;
   }
 
-  /** Whether a section of a configuration can be used only after a restart. */
+  /** Whether a section of a configuration takes effect only after a restart. */
   waits(section: SettingsSection, wanted: Config = this.#wanted): boolean {
     return !isDeepStrictEqual(wanted[section], this.#followed(section, wanted));
   }
 
-  /** Brings every part in line. If one cannot follow, all go back to what was before, and its error is thrown. */
+  /** Applies a configuration to every part. If one fails, all go back to the previous one, and its error is thrown. */
   async change(wanted: Config): Promise<void> {
     const [before, wantedBefore] = [this.#now, this.#wanted];
     const sections = settingsSections.map((section) => [section, this.#followed(section, wanted)]);
@@ -96,13 +96,13 @@ export class LiveSettings {
       }
     } catch (error) {
       [this.#now, this.#wanted] = [before, wantedBefore];
-      // As far as they can: the first error is the one to tell.
+      // Rolls back as far as possible: the first error is the one to report.
       for (const { apply } of followed.toReversed()) await (async () => apply?.(before, next))().catch(() => undefined);
       throw error;
     }
   }
 
-  /** What the parts make of a section. */
+  /** The parts' view of a section. */
   #followed<S extends SettingsSection>(section: S, wanted: Config): Config[S] {
     const atStart = this.#atStart[section];
     if (!this.#parts.some(({ sections }) => sections.some((each) => each === section))) return atStart;

@@ -7,19 +7,19 @@ import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
 
 export interface SettingsContext {
   readonly book: SettingsBook;
-  /** Makes a change and keeps it in the activity; `parameters` are without secrets. */
+  /** Makes a change and records it in the audit; `parameters` are without secrets. */
   readonly record: (
     what: { readonly action: string; readonly parameters: Readonly<Record<string, string>> },
     caller: Caller,
     change: () => Promise<string>,
   ) => Promise<string>;
-  /** Tells other pages. */
+  /** Notifies other pages. */
   readonly changed: (sections: readonly string[]) => void;
-  /** Starts everything anew in this process with the file as it is now; null where nothing can. */
+  /** Restarts everything in this process with the present file; null where that is not possible. */
   readonly restart: (() => Promise<() => void>) | null;
   /** Looks for brokers on the network; never rejects. */
   readonly findBrokers: () => Promise<BrokerList["brokers"]>;
-  /** How a section is tried; null where there is nothing to try. */
+  /** How to test a section; null where there is nothing to test. */
   readonly trialOf: (section: SettingsSection) => ((config: Config) => Promise<SettingsFinding[]>) | null;
 }
 
@@ -36,10 +36,10 @@ export function settingsOperations({
   trialOf,
   findBrokers,
 }: SettingsContext): SettingsOperations {
-  /** One change after the other, so that each is checked against what the one before has left. */
+  /** Changes run one after the other, so that each is checked against the result of the previous one. */
   let last: Promise<unknown> = Promise.resolve();
   let trying = 0;
-  /** Those who ask meanwhile get the same. */
+  /** Concurrent requests share one search. */
   let searching: Promise<BrokerList["brokers"]> | null = null;
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
     const turn = last.then(change);
@@ -111,7 +111,7 @@ export function settingsOperations({
           if (isLive || restart === null) await apply();
           else {
             const go = await restart();
-            // After the answer.
+            // After the answer is sent.
             setTimeout(go, 100);
             message = `Changed: ${list}; the service starts anew with them`;
           }
@@ -124,5 +124,5 @@ export function settingsOperations({
 }
 
 const mostTrials = 4;
-/** Characters of what the activity keeps of a change. */
+/** Characters of a change that the audit keeps. */
 const longestChanges = 2_000;

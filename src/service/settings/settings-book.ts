@@ -18,7 +18,7 @@ import { enabled } from "../crud.ts";
 import { walkGroups } from "../nested-groups.ts";
 import { LiveSettings } from "./live-settings.ts";
 
-/** Where the configuration comes from. */
+/** The origin of the configuration. */
 export interface SettingsSource {
   /** What sections are that neither the file nor the store has, while there is only the demo. */
   readonly demo?: Partial<Config> | undefined;
@@ -26,13 +26,13 @@ export interface SettingsSource {
   readonly base: SettingsBase;
   /** Reads the file again. Throws `config.invalid` with every mistake. */
   reread(): Promise<SettingsBase>;
-  /** Adds what folders and options of the command line decide. Throws if the configuration cannot be used so. */
+  /** Adds values from folders and command line options. Throws if the configuration is not usable with them. */
   finish(config: Config): Config;
 }
 
 export type SettingsBase = Pick<ConfigFile, "name" | "written" | "config" | "lineOf">;
 
-/** For a service whose configuration is not from a file. */
+/** For a service whose configuration does not come from a file. */
 export const sourceOf = (config: Config): SettingsSource => {
   const base: SettingsBase = { name: "", written: {}, config, lineOf: () => null };
   return { base, reread: async () => base, finish: (each) => each };
@@ -40,19 +40,19 @@ export const sourceOf = (config: Config): SettingsSource => {
 
 type SettingsStore = Pick<Store, "settings" | "groups" | "miners">;
 
-/** A change that was checked: what it leads to, and how it is stored. */
+/** A checked change: the resulting configuration, and the stored value. */
 export interface SettingsPlan {
   readonly section: SettingsSection;
   readonly config: Config;
-  /** What is saved; undefined = nothing, the section is back to its defaults. */
+  /** The saved value; undefined: nothing, the section returns to its defaults. */
   readonly value: unknown;
   /** Paths whose values differ, with both values; without secrets. */
   readonly changes: readonly string[];
-  /** Whether the same is saved already. */
+  /** Whether the same is already saved. */
   readonly isSaved: boolean;
 }
 
-/** The file as it was read again. */
+/** A newly read file. */
 export interface Reread {
   /** Keys whose values differ. */
   readonly keys: readonly string[];
@@ -61,7 +61,7 @@ export interface Reread {
   apply(): Promise<void>;
 }
 
-/** Sections of the file and of the store as one configuration, in which each section has one owner. */
+/** Sections of the file and of the store as one configuration; each section has one owner. */
 export class SettingsBook {
   readonly live: LiveSettings;
   readonly #source: SettingsSource;
@@ -115,7 +115,7 @@ export class SettingsBook {
     };
   }
 
-  /** What saving a section would lead to; Throws with every mistake. */
+  /** The result of saving a section. Throws with every mistake. */
   plan(section: SettingsSection, value: unknown, revision: number | undefined): SettingsPlan {
     this.#refuseOfFile(section);
     const saved = this.#saved();
@@ -129,18 +129,18 @@ export class SettingsBook {
     return this.#planOf(section, merged);
   }
 
-  /** The configuration with a section as it would be saved, for trials. Throws with every mistake. */
+  /** The configuration with an unsaved section, for tests. Throws with every mistake. */
   draft(section: SettingsSection, value: unknown): Config {
     return value === undefined ? this.config : this.plan(section, value, undefined).config;
   }
 
-  /** What removing what is saved of a section would lead to. */
+  /** The result of removing the saved value of a section. */
   planRemoval(section: SettingsSection): SettingsPlan {
     this.#refuseOfFile(section);
     return this.#planOf(section, undefined);
   }
 
-  /** What undoing the last save would lead to. Throws `nothing.to.do`, and every mistake. */
+  /** The result of undoing the last save. Throws `nothing.to.do`, and every mistake. */
   planUndo(section: SettingsSection): SettingsPlan {
     this.#refuseOfFile(section);
     const row = this.#row(section);
@@ -160,7 +160,7 @@ export class SettingsBook {
     return { section, config, value, changes: differences(section, this.config[section], config[section]), isSaved };
   }
 
-  /** Saves the section and brings every part in line. If one cannot follow, nothing has changed. */
+  /** Saves the section and applies it to every part. If one part fails, nothing is changed. */
   async apply({ section, config, value }: SettingsPlan): Promise<void> {
     const row = this.#row(section);
     await this.#save(section, row, value);
@@ -182,7 +182,7 @@ export class SettingsBook {
     await this.live.change(this.#source.finish(config));
   }
 
-  /** Reads the file again; `keys` are those whose values differ. Throws with every mistake, and nothing has changed. */
+  /** Reads the file again; `keys` are those whose values differ. Throws with every mistake and changes nothing. */
   async reread(): Promise<Reread> {
     const file = await this.#source.reread();
     const names = new Set([...Object.keys(file.written), ...Object.keys(this.#file.written)]);
@@ -208,7 +208,7 @@ export class SettingsBook {
     throw new RigbridgeError("owned.by-file", message);
   }
 
-  /** What secrets are kept from: what is saved, else what is in effect. */
+  /** The source of unchanged secrets: the saved value, otherwise the one in effect. */
   #baseOf(section: SettingsSection, saved: SavedSections): unknown {
     return saved.has(section) ? saved.get(section) : this.config[section];
   }
@@ -274,11 +274,11 @@ export class SettingsBook {
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value ?? null));
 
-/** Without secrets, as JSON has it. */
+/** As JSON, without secrets. */
 const shown = (section: SettingsSection, value: unknown) =>
   asJson(withoutSecrets(Config.shape[section], value, markSecret));
 
-/** The paths at which two values of a section differ, with what is there; secrets are only said to differ. */
+/** The paths at which two values of a section differ, with both values; secrets are only reported as different. */
 export function differences(section: SettingsSection, before: unknown, after: unknown): string[] {
   const paths: string[] = [];
   const walk = (one: unknown, other: unknown, path: readonly (string | number)[]): void => {
@@ -297,7 +297,7 @@ export function differences(section: SettingsSection, before: unknown, after: un
   return [...paths, ...secretPaths];
 }
 
-/** Marks hide what differs. */
+/** Masks hide differences between secrets. */
 function secretsThatDiffer(section: SettingsSection, before: unknown, after: unknown): string[] {
   const secretsOf = (value: unknown): string[] => {
     const found: string[] = [];

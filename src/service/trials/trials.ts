@@ -17,7 +17,7 @@ import { Tariffs } from "../money/tariffs.ts";
 import { isLoopbackHost } from "../own-address.ts";
 import { readSource, roomTemperature, sourceLimits, surplus } from "../power/source.ts";
 
-/** Tries whether a broker can be used with these settings. */
+/** Tests whether a broker can be used with these settings. */
 export type TryBroker = (settings: MqttSettings, signal: AbortSignal) => Promise<SettingsFinding[]>;
 
 export interface TrialContext {
@@ -29,7 +29,7 @@ export interface TrialContext {
   /** Money of the display currency per unit of another; null if it is unknown. */
   readonly rateOf: (currency: string) => number | null;
   readonly format: Format;
-  /** The port at which the service is served; null before it is. */
+  /** The actual port of the server; null before it listens. */
   readonly ownPort: () => number | null;
   /** Epoch ms. */
   readonly now: () => number;
@@ -40,16 +40,16 @@ type Trial = (config: Config, context: TrialContext, signal: AbortSignal) => Pro
 
 /** ms within which every trial ends. */
 const trialMs = 15_000;
-/** ms in which a topic must say something: meters publish every few seconds, thermometers retain. */
+/** ms in which a topic must deliver a message: meters publish every few seconds, thermometers retain. */
 const topicMs = 10_000;
-/** Sources asked at once. */
+/** Sources queried concurrently. */
 const mostSources = 20;
 
 const right = (message: string): SettingsFinding => ({ ok: true, message });
 const wrong = (message: string): SettingsFinding => ({ ok: false, message });
 const unknown = (message: string): SettingsFinding => ({ ok: null, message });
 
-/** How a section of a configuration is tried; null where there is nothing to try. */
+/** How to test a section of a configuration; null where there is nothing to test. */
 export function trialOf(
   section: SettingsSection,
   context: TrialContext,
@@ -58,7 +58,7 @@ export function trialOf(
   return trial === undefined ? null : (config) => trial(config, context, AbortSignal.timeout(trialMs));
 }
 
-/** Nothing that a trial reads is kept. */
+/** Nothing that a test reads is kept. */
 const trials: Partial<Record<SettingsSection, Trial>> = {
   mqtt: async ({ mqtt }, { tryBroker }, signal) => {
     if (mqtt === undefined) return [unknown("No broker is set")];

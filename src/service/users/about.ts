@@ -13,7 +13,7 @@ export interface AboutContext {
   readonly isDemo: () => boolean;
 }
 
-/** The caller's rights, and what a page needs to know of the service. */
+/** The caller's rights, and the facts about the service that a page needs. */
 export function aboutCaller({ store, accessBook, settings: { display }, isDemo }: AboutContext, caller: Caller): About {
   const access = accessBook.of(caller);
   const user = caller.userId === undefined ? undefined : store.users.get(caller.userId);

@@ -6,14 +6,14 @@ import type { Store, Stored, StoredUser } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 
-/** What a caller may see and do. Not proof of identity: the owner of the service's key may use any user's access. */
+/** What a caller may see and do. Not proof of identity: the holder of the service's key may use any user's access. */
 export interface Access {
   readonly privilege: Privilege;
-  /** Sees all miners and all pools, and what belongs to the service as a whole. */
+  /** Includes all miners and all pools, and everything that belongs to the service as a whole. */
   readonly all: boolean;
-  /** null: of no single user. */
+  /** Null: no single user. */
   readonly userId: number | null;
-  /** 0 = the miners in no group. */
+  /** 0: the miners in no group. */
   seesGroup(groupId: number): boolean;
   seesPool(poolId: number): boolean;
 }
@@ -38,7 +38,7 @@ const everything: Access = {
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
   privileges.indexOf(privilege) >= privileges.indexOf(needed);
 
-/** The access of each caller. A user who sees a group also sees the groups inside it. */
+/** The access of each caller. A user who sees a group also sees its subgroups. */
 export class AccessBook {
   readonly #store: Store;
   readonly #cached = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
@@ -56,7 +56,7 @@ export class AccessBook {
     return privilege === undefined || atLeast(privilege, access.privilege) ? access : this.#limit(access, privilege);
   }
 
-  /** Of all users who may add and change miners of this group. */
+  /** The accesses of all users who may add and change miners of this group. */
   administratorsOf(groupId: number): Access[] {
     return enabled(this.#store.users)
       .map(({ id }) => this.#ofUser(id))

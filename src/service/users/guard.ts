@@ -8,7 +8,7 @@ export type Calls = Pick<MiningService, CallName>;
 
 /**
  * Checks the access to every operation, and hides secrets and actions from callers that may only view. `withUserName`
- * gives the caller the name that the audit shows; `succeeded` is called with each operation that did not fail.
+ * gives the caller the name that the audit shows; `succeeded` is called after each successful operation.
  */
 export function guarded(
   calls: Calls,

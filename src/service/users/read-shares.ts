@@ -2,39 +2,39 @@ import { TurnQueue } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 
-/** ms of work, as measured on a small machine, that a user may request at once, and in each second after that. */
+/** ms of work, as measured on a small machine, that a user may request at once, and again each second. */
 const burstMs = 500;
 const refillMsPerSecond = 250;
 
 /** The cost of reads and jobs that grow with the amount of data; ms each. */
 export const costs = {
-  /** To find out the amount. */
+  /** Finding out the amount. */
   look: 1,
-  /** A reading that a history is made of. */
+  /** One reading of a history. */
   reading: 0.0001,
-  /** A command in a list. */
+  /** One command in a list. */
   command: 0.02,
-  /** A miner whose commands are looked for. */
+  /** One miner whose commands are searched. */
   miner: 0.001,
-  /** A miner of a bulk action, written down, judged or shown. */
+  /** One miner of a bulk action: parsed, checked or listed. */
   result: 0.01,
 } as const;
 
 /**
  * Each user's share of the one thread that serves all callers: a user who requests more has to wait, and the others do
- * not. Callers without a key have one share together. The owner, with the service's own key, has no limit.
+ * not. Callers without a key share one. The owner, with the service's own key, has no limit.
  */
 export class ReadShares {
   readonly #now: () => number;
   readonly #turns = new TurnQueue();
   readonly #left = new Map<number | "keyless", { readonly ms: number; readonly at: number }>();
 
-  /** `now`: ms of a clock that never goes back. */
+  /** `now`: ms of the monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Takes so many ms from the caller's share, also more than is left. Throws `too.many` if nothing is left before. */
+  /** Takes this time from the caller's share, even more than is left. Throws `too.many` if nothing was left. */
   take(caller: Caller, ms: number): void {
     const holder = holderOf(caller);
     if (holder === undefined) return;
@@ -49,7 +49,7 @@ export class ReadShares {
     this.#left.set(holder, { ms: left - ms, at: this.#now() });
   }
 
-  /** Takes the actual cost of a reply. */
+  /** Charges the actual cost of a reply. */
   charge(caller: Caller, ms: number): void {
     const holder = holderOf(caller);
     if (holder !== undefined) this.#left.set(holder, { ms: this.#leftOf(holder) - ms, at: this.#now() });
@@ -65,7 +65,7 @@ export class ReadShares {
     }
   }
 
-  /** Does a long read in a turn of the event loop of its own, so that others are served between the reads of one user. */
+  /** Runs a long read in a separate turn of the event loop, so that others are served between the reads of one user. */
   async inTurn<T>(read: () => T): Promise<T> {
     await new Promise<void>((resolve) => this.#turns.enqueue(resolve));
     return read();

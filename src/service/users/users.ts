@@ -17,7 +17,7 @@ export interface UserContext {
   readonly changed: () => void;
 }
 
-/** Users: callers with access to everything see all of them, other users see themselves. */
+/** Users: callers with access to everything see all users, others only themselves. */
 export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
   const visible = (caller: Caller): Stored<StoredUser>[] =>
@@ -70,7 +70,9 @@ export function keyHolders({ users }: Store): (digest: string) => KeyHolder | un
   };
 }
 
-/** Adds the user's name for the audit: a front end that acts with a user's access is not proof that it was the user. */
+/**
+ * Adds the user's name for the audit: the access of a user, used by a front end, does not prove that the user acted.
+ */
 export const withUserName =
   ({ users }: Store) =>
   (caller: Caller): Caller => {
@@ -81,8 +83,8 @@ export const withUserName =
   };
 
 /**
- * Removes a deleted group or pool from every user's list. A list that is empty then gives access to nothing; it never
- * becomes null, which gives access to all.
+ * Removes a deleted group or pool from every user's list. An empty list gives access to nothing; it never becomes null,
+ * which gives access to everything.
  */
 export async function forgetFor({ users }: Store, list: "groups" | "pools", id: number): Promise<void> {
   for (const user of users.all()) {
@@ -91,7 +93,7 @@ export async function forgetFor({ users }: Store, list: "groups" | "pools", id: 
   }
 }
 
-/** Of two users with one name or key, the user of the configuration file comes before that of the API. */
+/** Of two users with one name or key, the file's takes precedence over the API's. */
 const fileFirst = (users: readonly Stored<StoredUser>[]): Stored<StoredUser>[] =>
   users.toSorted((a, b) => Number(b.owner === "file") - Number(a.owner === "file"));
 
@@ -105,7 +107,7 @@ function holdersOf(users: readonly Stored<StoredUser>[]): Map<string, KeyHolder>
   return holders;
 }
 
-/** A user added with only a name. */
+/** The defaults of a new user. */
 const newUser: StoredUser = { name: "", keyHash: null, privilege: "view", groups: null, pools: null };
 
 function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): Partial<StoredUser> {
@@ -118,7 +120,7 @@ function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): P
   });
 }
 
-/** The mistakes that schemas cannot find. Keys of users who are no longer declared count: they may come back. */
+/** The mistakes that schemas cannot find. Keys of removed users count: they may come back. */
 function mistakesIn({ id, ...body }: Input<"saveUser">, store: Store, serviceKey: string | undefined): Mistake[] {
   const { name, key, groups, pools } = body;
   const others = store.users.all().filter((user) => user.id !== id);
