@@ -2,7 +2,7 @@ import type { Notification } from "../contract/resources.ts";
 import { counted } from "./format.ts";
 import { t } from "./language.ts";
 
-/** How many alarms are open, and how many of these nobody has acknowledged: the head, the overview and the list agree. */
+/** The number of open alarms, and of unacknowledged ones: the header, the overview and the list agree. */
 export function alarmCountText(open: readonly Notification[]): string {
   const unseen = open.filter(({ isAcknowledged }) => !isAcknowledged).length;
   const all = counted(open.length, t.shell.alarms);

@@ -9,7 +9,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** A refusal of the service, or its silence (`status` 0). The message is the service's own sentence. */
+/** A refusal by the service, or no answer (`status` 0). The message is the service's own sentence. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -25,9 +25,9 @@ export class Problem extends Error {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** ms until an answer must be there; default: 30 s. */
+  /** Timeout of the answer in ms; default: 30 s. */
   readonly timeoutMs?: number;
-  /** Goes out also if the page is closed meanwhile. */
+  /** Sent even if the page is closed in the meantime. */
   readonly keepalive?: boolean;
 }
 
@@ -35,11 +35,11 @@ export interface CallOptions {
 export async function call<K extends CallName>(name: K, input: Input<K>, options: CallOptions = {}): Promise<Reply<K>> {
   const [method, path, body] = requestOf(name, input);
   const answer = await request(method, path, body, options);
-  // The service's own schemas describe what it answers.
+  // The service's own schemas describe its answers.
   return (await answer.json()) as Reply<K>;
 }
 
-/** Where an operation that reads is found, for links and downloads. */
+/** The address of a reading operation, for links and downloads. */
 export const addressOf = <K extends CallName>(name: K, input: Input<K> & { format?: "csv" }): string =>
   requestOf(name, input)[1];
 
@@ -62,7 +62,7 @@ function requestOf(name: string, input: unknown): [method: string, path: string,
   return [method, query.size === 0 ? path : `${path}?${query}`, hasBody ? Object.fromEntries(rest) : undefined];
 }
 
-/** A request to the service below the dashboard's own address. Throws a `Problem` unless the status is 2xx. */
+/** A request to the service, relative to the dashboard's own address. Throws a `Problem` unless the status is 2xx. */
 export async function request(
   method: string,
   path: string,

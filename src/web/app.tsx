@@ -27,13 +27,16 @@ const routes = pages.map(({ load, ...page }) => ({
         hasLoaded();
         return loaded;
       },
-      // `lazy` would wait forever for what cannot be loaded.
+      // `lazy` would wait forever for a file that cannot be loaded.
       (error: unknown) => ({ default: () => <NotLoaded error={error} /> }),
     ),
   ),
 }));
 
-/** The whole dashboard: the sign-in, or the pages that its user may see. `asked`: who the user is, by `loadSession`. */
+/**
+ * The whole dashboard: the sign-in, or the pages that its user may see. `asked`: resolves once `loadSession` knows the
+ * user.
+ */
 export function App({ asked }: { asked: Promise<void> }) {
   const [problem, setProblem] = useState<string | null>(null);
   const show = (answer: Promise<void>) => {
@@ -79,10 +82,10 @@ export function App({ asked }: { asked: Promise<void> }) {
 }
 
 /**
- * The page of the address. After each change of the address, preact-iso's router keeps the tree that it replaced until it
- * renders with another `wasPush`; from that tree, every row that has since left a list could be reached, and none of them
- * would ever be freed. So it renders twice, the second time with nothing to keep; not before the new page is loaded, since
- * until then the tree that it keeps is what is shown.
+ * The page of the address. After each change of the address, preact-iso's router keeps the tree that it replaced until
+ * it renders with another `wasPush`; that tree keeps every row that has since left a list from being freed. So it
+ * renders twice, the second time with nothing to keep; not before the new page is loaded, because until then the kept
+ * tree is displayed.
  */
 function Pages() {
   const location = useLocation();

@@ -16,9 +16,9 @@ export interface CommandFilter {
 /** Newest first. */
 export type Commands = Loaded<readonly Command[]>;
 
-/** Most commands of one answer. */
+/** Maximum commands in one answer. */
 export const mostCommands = 1000;
-/** ms between two renderings of new events: a bulk action brings thousands. */
+/** ms between two renderings of new events: a bulk action causes thousands. */
 const flushMs = 300;
 
 export const isPending = (state: CommandState): boolean => state === "queued" || state === "sent";
@@ -35,7 +35,7 @@ export function withNewer(list: readonly Command[], newer: readonly Command[]): 
   return [...byId.values()].sort((one, other) => other.id - one.id).slice(0, mostCommands);
 }
 
-/** The commands of the audit that pass a filter, kept up to date by the events. `null`: none. */
+/** The commands in the audit that pass a filter, kept up to date by events. `null`: none. */
 export function useCommands(filter: CommandFilter | null): Commands {
   const [state, setState] = useState<Omit<Commands, "reload">>({ value: undefined, problem: null });
   const [turn, setTurn] = useState(0);

@@ -1,4 +1,4 @@
-/** A worker that makes one format of each kind in the locale that is its name, and ends. */
+/** A worker that creates one format of each kind, in the locale given by its name, and ends. */
 const locale = self.name;
 new Intl.NumberFormat(locale).format(0);
 new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(0);

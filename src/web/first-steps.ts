@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 
 const storageKey = "rigbridge.start";
 
-/** Whether somebody has put the first steps aside in this browser. */
+/** Whether the first steps were dismissed in this browser. */
 export const hasLeftSteps = signal(localStorage.getItem(storageKey) !== null);
 
 export function leaveSteps(): void {

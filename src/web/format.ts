@@ -2,14 +2,14 @@ import { inForm } from "../messages/texts.ts";
 import { language, locale, t } from "./language.ts";
 
 /**
- * Numbers and times as the page shows them. Unknown is an en dash, never 0. Numbers follow the page's language, units
- * the field's usual ones.
+ * Numbers and times for display. Unknown is an en dash, never 0. Numbers follow the page's language, units the field's
+ * conventions.
  */
 export const unknown = "–";
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** Formats are made once: making one takes longer than hundreds of uses. */
+/** Formats are created once: creating one takes longer than hundreds of uses. */
 function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
@@ -17,7 +17,7 @@ function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
   return format;
 }
 
-/** With at most so many decimals. */
+/** With at most this many decimals. */
 export const number = (value: number | null | undefined, decimals = 0): string =>
   value === null || value === undefined ? unknown : numberFormat({ maximumFractionDigits: decimals }).format(value);
 
@@ -31,8 +31,8 @@ const short = (value: number): string => {
 const prefixes = ["", "k", "M", "G", "T", "P", "E", "Z"];
 
 /**
- * Like 3.21 T with its unit: `scaled(3.21e12, "H/s")` is "3.21 TH/s". `largest`, here and below: on an axis, its largest
- * value, whose unit all others take.
+ * With SI prefix and unit: `scaled(3.21e12, "H/s")` is "3.21 TH/s". `largest`, here and below: the largest value on an
+ * axis, whose unit all others use.
  */
 export function scaled(value: number | null | undefined, unit: string, largest?: number): string {
   if (value === null || value === undefined) return unknown;
@@ -50,11 +50,11 @@ export function hashUnit(algorithm: string | null | undefined): string {
   return /cuck(oo|aroo|atoo)/.test(name) ? "G/s" : "H/s";
 }
 
-/** H/s, or Sol/s and G/s for algorithms that are measured in those. */
+/** H/s, or Sol/s and G/s for algorithms measured in those. */
 export const hashrate = (value: number | null | undefined, algorithm?: string | null, largest?: number): string =>
   scaled(value, hashUnit(algorithm), largest);
 
-/** W, from 10 kW on in kW. */
+/** W, or kW from 10 kW. */
 export const power = (watts: number | null | undefined, largest?: number): string =>
   watts === null || watts === undefined
     ? unknown
@@ -62,7 +62,7 @@ export const power = (watts: number | null | undefined, largest?: number): strin
       ? `${number(watts, largest === undefined ? 0 : 2)} W`
       : scaled(watts, "W", largest);
 
-/** Wh as kWh, less than one as Wh. */
+/** Wh as kWh; below one, as Wh. */
 export function energy(wattHours: number | null | undefined, largest?: number): string {
   if (wattHours === null || wattHours === undefined) return unknown;
   const size = largest ?? wattHours;
@@ -71,14 +71,14 @@ export function energy(wattHours: number | null | undefined, largest?: number): 
   return `${number(wattHours / 1000, largest !== undefined ? 2 : size < 100_000 ? 1 : 0)} kWh`;
 }
 
-/** J/H, in the unit that suits the algorithm: J/TH for SHA-256, J/kH for RandomX. */
+/** J/H, in the customary unit of the algorithm: J/TH for SHA-256, J/kH for RandomX. */
 export function efficiency(joulesPerHash: number | null | undefined): string {
   if (joulesPerHash === null || joulesPerHash === undefined) return unknown;
   const [unit, hashes] = joulesPerHash < 1e-9 ? ["TH", 1e12] : joulesPerHash < 1e-5 ? ["MH", 1e6] : ["kH", 1e3];
   return `${short(joulesPerHash * hashes)} J/${unit}`;
 }
 
-/** From right to left, the sign of the unit would stand behind its letter without a mark. */
+/** From right to left, the unit's sign would stand behind its letter without a mark. */
 export const temperature = (celsius: number | null | undefined, decimals = 0): string =>
   celsius === null || celsius === undefined
     ? unknown
@@ -155,7 +155,7 @@ export const hourMinute = timeFormat({ hour: "2-digit", minute: "2-digit" });
 export const dayMonth = timeFormat({ day: "numeric", month: "short" });
 export const weekdayTime = timeFormat({ weekday: "short", hour: "2-digit", minute: "2-digit" });
 
-/** A sentence for a number of things, by the plural rules of the language; `#` stands for the number. */
+/** A sentence with a number, by the plural rules of the language; `#` stands for the number. */
 export function counted(
   value: number,
   forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
@@ -165,7 +165,7 @@ export function counted(
 }
 let plurals: Intl.PluralRules | undefined;
 
-/** Names with their numbers padded: a collator that reads numbers itself takes five times as long. */
+/** Names with padded numbers: a collator that compares numbers itself takes five times as long. */
 const padded = new Map<string, string>();
 const mostPadded = 50_000;
 
@@ -180,7 +180,7 @@ function paddedName(name: string): string {
 
 let names: Intl.Collator | undefined;
 
-/** Order of names: "Rig 2" before "Rig 10". */
+/** Sort order of names: "Rig 2" before "Rig 10". */
 export function byName(one: string, other: string): number {
   names ??= new Intl.Collator(locale, { sensitivity: "base" });
   return names.compare(paddedName(one), paddedName(other));

@@ -14,10 +14,10 @@ const load: Record<Exclude<Language, "en">, () => Promise<{ readonly default: Hi
   fa: () => import("virtual:hints/fa"),
 };
 
-/** The hints of forms in the language of the page, by the English one. */
+/** The hints of forms in the page's language, by their English text. */
 export let hints: Hints = {};
 
-/** The schemas of a form, once the hints are there too. */
+/** The schemas of a form, once the hints are loaded too. */
 export async function withHints<Schemas>(schemas: Promise<Schemas>): Promise<Schemas> {
   if (language !== "en") hints = (await load[language]()).default;
   return schemas;

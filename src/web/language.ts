@@ -2,7 +2,7 @@ import { isLanguage, type Language } from "../messages/languages.ts";
 import type { Messages } from "../messages/messages.ts";
 import { callable, type Texts } from "../messages/texts.ts";
 
-/** The build completes each file with the English texts that it lacks. */
+/** The build adds English texts where a file lacks them. */
 const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
   en: () => import("../messages/en.json", { with: { type: "json" } }),
   de: () => import("../messages/de.json", { with: { type: "json" } }),
@@ -14,16 +14,16 @@ const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
   fa: () => import("../messages/fa.json", { with: { type: "json" } }),
 };
 
-/** Texts in the language of the page; set before the first component is rendered. */
+/** Texts in the page's language; set before the first component is rendered. */
 export let t: Messages;
 export let language: Language = "en";
-/** The locale of numbers and times: the browser's own one where it belongs to the language. */
+/** The locale of numbers and times: the browser's own if it belongs to the language. */
 export let locale = "en";
 
 const storageKey = "rigbridge.language";
 const baseOf = (tag: string): string => tag.toLowerCase().split("-")[0] ?? "";
 
-/** The chosen language, else the first of the browser's that the dashboard has, else English. */
+/** The chosen language, otherwise the first of the browser's that the dashboard has, otherwise English. */
 function wanted(): Language {
   const chosen = localStorage.getItem(storageKey) ?? "";
   if (isLanguage(chosen)) return chosen;
@@ -32,7 +32,7 @@ function wanted(): Language {
 
 let loading: Promise<void> | undefined;
 
-/** Resolves when the texts are there. */
+/** Resolves once the texts are loaded. */
 export function loadLanguage(): Promise<void> {
   loading ??= loadTexts();
   return loading;
@@ -46,7 +46,7 @@ async function loadTexts(): Promise<void> {
   document.documentElement.dir = language === "fa" ? "rtl" : "ltr";
 }
 
-/** Reloads the page, since every text changes. */
+/** Reloads the page, because every text changes. */
 export function chooseLanguage(code: Language): void {
   localStorage.setItem(storageKey, code);
   location.reload();

@@ -2,10 +2,10 @@
 const pauseMs = 30 * 60_000;
 const markMs = 60_000;
 const lastKey = "rigbridge.visit";
-/** Of this tab alone, so that a reload goes on with the visit. */
+/** Limited to this tab, so that a reload continues the visit. */
 const sinceKey = "rigbridge.since";
 
-/** When the visit before this one ended, epoch ms; null for the first, or where it was only interrupted. */
+/** When the last visit ended, epoch ms; null for the first visit, or if it was only interrupted. */
 export const lastVisit = begin(Date.now());
 
 function begin(now: number): number | null {
@@ -18,7 +18,7 @@ function begin(now: number): number | null {
   return Number(sessionStorage.getItem(sinceKey)) || null;
 }
 
-/** A page in the background is not looked at. */
+/** A page in the background does not count as visited. */
 function mark(): void {
   if (document.visibilityState === "visible") localStorage.setItem(lastKey, String(Date.now()));
 }

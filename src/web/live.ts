@@ -7,19 +7,19 @@ import { loadSession, may, session } from "./session.ts";
 import { idsToFollow, mostFollowed, onUnfollowed } from "./shown-rows.ts";
 import { followEvents, NoEvents, Reconnect, waitForTurn } from "./stream.ts";
 
-/** What a list shows of a rig (`GET /api/miners?view=list`). */
+/** A rig in a list (`GET /api/miners?view=list`). */
 export type Row = MinerRow;
 
-/** The rigs as they were at a moment; the map changes, the object around it is new each time. */
+/** The rigs at a moment; the map is mutable, the object around it is new each time. */
 export interface Rigs {
   readonly byId: ReadonlyMap<number, Row>;
   readonly loaded: boolean;
 }
 
-/** Columns beside those that every row has; pages add what they show. */
+/** Columns besides those that every row has; pages add the ones they show. */
 const extraColumns = new Set<keyof Row>(["algorithm", "model", "address", "worker"]);
 
-/** Adds columns to the rows. They come as soon as the list has been read again. */
+/** Adds columns to the rows. They arrive with the next read of the list. */
 export function wantColumns(columns: readonly (keyof Row)[]): void {
   const missing = columns.filter((column) => !extraColumns.has(column) && !baseColumns.includes(column));
   if (missing.length === 0) return;
@@ -30,19 +30,16 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
-/** undefined until they are read. */
+/** Undefined until loaded. */
 export const notifications = signal<readonly Notification[] | undefined>(undefined);
-/** Every count of open alarms is of these, which the list of alarms shows. */
+/** Every count of open alarms uses these, which the list of alarms shows. */
 export const openAlarms = computed(() => notifications.value?.filter(({ closedUtc }) => closedUtc === null));
-/** Those of them that need attention: above info, and nobody has acknowledged them. */
+/** Those that need attention: above info and unacknowledged. */
 export const urgentAlarms = computed(() =>
   openAlarms.value?.filter(({ isAcknowledged, isWarning }) => isWarning && !isAcknowledged),
 );
 
-/**
- * Whether what the page shows is what the service knows now; true until a read has failed. `since`: epoch ms of the last
- * sign of life.
- */
+/** Whether the page shows the present state; true until a read has failed. `since`: epoch ms of the last contact. */
 export const connection = signal<{ readonly live: boolean; readonly since: number; readonly problem: string | null }>({
   live: true,
   since: Date.now(),
@@ -52,23 +49,23 @@ export const connection = signal<{ readonly live: boolean; readonly since: numbe
 type Listener = (event: { readonly type: string; readonly data: unknown }) => void;
 const listeners = new Set<Listener>();
 
-/** Calls the listener with every event of the stream; returns the function that ends this. */
+/** Calls the listener with every event of the stream; returns a function that ends it. */
 export function onEvent(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** ms between two renderings of what events have changed: more often than anybody can read costs a phone its battery. */
+/** ms between two renderings of events: more often than a person can read costs a phone its battery. */
 const flushMs = 400;
 const longestRetryMs = 15_000;
-/** ms after which a page in the background lets its stream go. */
+/** ms after which a page in the background closes its stream. */
 const hiddenMs = 60_000;
-/** ms that a page which somebody looks at again has to catch up before it says that it shows something old. */
+/** ms for a page that becomes visible to catch up before it reports outdated data. */
 const catchUpMs = 10_000;
 
 const byId = new Map<number, Row>();
 let version: string | null = null;
-/** By id; a network that fails brings thousands at once. */
+/** By id; a network failure brings thousands at once. */
 const notes = new Map<number, Notification>();
 let changed = false;
 let notesChanged = false;
@@ -78,7 +75,7 @@ let stream: AbortController | undefined;
 let run: object | undefined;
 /** The number of the last event. */
 let lastEvent: string | undefined;
-/** Lists in a row that came whole though only changes were asked for: such a service knows no rows on the screen. */
+/** Consecutive complete lists although only changes were requested: such a service does not support visible rows. */
 let wholeLists = 0;
 let lastHeard = Date.now();
 
@@ -104,7 +101,7 @@ function flushSoon(): void {
   if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
 
-/** Whether only the rows on the screen are followed closely. */
+/** Whether only the visible rows are followed closely. */
 const followsScreen = (): boolean => byId.size > mostFollowed && wholeLists < 2;
 
 /** The query of the rows and of their events. */
@@ -114,13 +111,13 @@ function rowsQuery(): URLSearchParams {
   return query;
 }
 
-/** Returns whether it has read all of them, and not only what has changed. */
+/** Returns whether it has read all rows, not only changed ones. */
 async function readRows(signal: AbortSignal): Promise<boolean> {
   const query = rowsQuery();
   if (version !== null) query.set("since", version);
   const answer = await request("GET", `api/miners?${query}`, undefined, { signal, timeoutMs: 60_000 });
   const list = (await answer.json()) as MinerRowList;
-  // By then somebody may have signed out.
+  // The user may have signed out by then.
   signal.throwIfAborted();
   if (list.whole) byId.clear();
   for (const row of list.miners) byId.set(row.id, row);
@@ -181,27 +178,27 @@ function receive(type: string, data: unknown): void {
   for (const listener of listeners) listener({ type, data });
 }
 
-/** Reads the lists and follows the events, again and again, until `stopLive`. */
+/** Reads the lists and follows the events, repeatedly, until `stopLive`. */
 export async function startLive(): Promise<void> {
   if (run !== undefined) return;
   const own = {};
   run = own;
   let failures = 0;
   let isBack = false;
-  /** The lists are there, and the events since. */
+  /** The lists and all events since are loaded. */
   let isCurrent = false;
-  /** Only that other rows of them are on the screen has changed. */
+  /** Only the visible rows have changed. */
   let isMoved = false;
   while (run === own) {
     stream = new AbortController();
     const { signal } = stream;
     try {
-      // A service that comes back may be another version, with other rights of this user.
+      // A service that comes back may be another version, or have changed this user's rights.
       if (isBack) await loadSession();
       isCurrent &&= isMoved;
       const [isWhole] = await Promise.all([readRows(signal), isCurrent ? undefined : readOthers(signal)]);
       if (isWhole || !isCurrent) lastEvent = undefined;
-      // The events go on after this list, so what has happened before it must be read, too.
+      // The events continue after this list, so everything before it must be read, too.
       if (isWhole && isCurrent) await readOthers(signal);
       isCurrent = true;
       isMoved = false;
@@ -218,7 +215,7 @@ export async function startLive(): Promise<void> {
       isMoved = error instanceof RowsWanted;
       if (isMoved || error instanceof ColumnsWanted) continue;
       isBack = true;
-      // The lists were read, so the service is there; what a hidden page no longer hears is no sign of the contrary.
+      // The lists were read, so the service is up; silence on a hidden page is no evidence to the contrary.
       const isSilence = !(error instanceof NoEvents || error instanceof Hidden);
       if (isSilence && (failures > 0 || !(error instanceof Reconnect))) lose(error);
       if (error instanceof Hidden) await untilSeen();
@@ -230,13 +227,13 @@ export async function startLive(): Promise<void> {
 
 let catchUpTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Until somebody looks at the page. What it shows is called old only if it cannot catch up soon. */
+/** Resolves when the page becomes visible. Its data is reported as outdated only if it cannot catch up soon. */
 async function untilSeen(): Promise<void> {
   while (document.visibilityState === "hidden") await waitForTurn(0);
   catchUpTimer = setTimeout(() => lose(null), catchUpMs);
 }
 
-/** Ends the stream and forgets everything that it has brought. */
+/** Ends the stream and drops all loaded data. */
 export function stopLive(): void {
   run = undefined;
   stream?.abort();
@@ -254,7 +251,7 @@ export function stopLive(): void {
   notifications.value = undefined;
 }
 
-/** Follows the events after the lists, or after the last event if only other rows were asked for. */
+/** Follows the events after the lists, or after the last event if only the visible rows changed. */
 function follow(signal: AbortSignal): Promise<never> {
   const query = rowsQuery();
   const after = lastEvent ?? version;
@@ -274,13 +271,13 @@ function lose(error: unknown): void {
   connection.value = { live: false, since: lastHeard, problem: error instanceof Error ? error.message : null };
 }
 
-/** A page shows columns that the rows do not have yet: read the list again. */
+/** A page needs columns that the rows lack: read the list again. */
 class ColumnsWanted extends Error {}
 
-/** Other rows are on the screen. */
+/** The visible rows have changed. */
 class RowsWanted extends Error {}
 
-/** The page has been in the background for a while, and gets nothing until somebody looks at it. */
+/** The page has been in the background for a while, and receives nothing until it becomes visible. */
 class Hidden extends Error {}
 
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;

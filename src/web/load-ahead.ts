@@ -1,10 +1,10 @@
 import { withHints } from "./hints.ts";
 import type { PageEntry } from "./pages/index.ts";
 
-/** ms after the first figures: a phone in a slow network is still busy with them for a while. */
+/** ms after the first figures: a phone on a slow network is still busy with them for a while. */
 const restMs = 20_000;
 
-/** Resolves when the browser has nothing else to do; where it does not say so, a little later. */
+/** Resolves when the browser is idle; where it does not report that, a little later. */
 const whenIdle = (): Promise<void> =>
   new Promise((resolve) => {
     if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: 10_000 });
@@ -12,8 +12,8 @@ const whenIdle = (): Promise<void> =>
   });
 
 /**
- * Loads the files of these pages one after another, so that each opens at once, and while the service is away. Ends with the
- * first that cannot be loaded: the browser would keep each failure.
+ * Loads the files of these pages one after another, so that each opens at once, even while the service is offline. Ends
+ * at the first failure, because the browser would keep each one.
  */
 export async function loadAhead(pages: readonly Pick<PageEntry, "load">[]): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, restMs));
@@ -25,6 +25,6 @@ export async function loadAhead(pages: readonly Pick<PageEntry, "load">[]): Prom
     await whenIdle();
     await withHints(import("virtual:schemas"));
   } catch {
-    // Whoever opens the page is told.
+    // Opening the page reports the failure.
   }
 }

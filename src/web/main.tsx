@@ -12,10 +12,10 @@ import { base } from "./route.ts";
 import { loadSession } from "./session.ts";
 import { applyTheme, theme } from "./theme.ts";
 
-// The page follows the system as it is.
+// The page follows the system by default.
 if (theme.value !== "auto") applyTheme();
 startClock();
-// Side by side: each is a round trip, and a phone in the cellar waits long for it. What fails is handled by who uses it.
+// In parallel: each is a round trip, and slow on a phone with poor reception. Callers handle the failure.
 const asked = loadSession();
 asked.catch(() => undefined);
 const texts = loadLanguage();
@@ -25,7 +25,7 @@ setTimeout(() => {
     .catch(() => undefined);
 });
 setTimeout(() => {
-  // The first format of a page takes 20 to 60 ms and all threads share what it prepares, so that another one makes it.
+  // The first format on a page takes 20 to 60 ms, and all threads share its preparation, so another thread creates it.
   new Worker(new URL("./first-formats.ts", import.meta.url), { type: "module", name: locale });
 });
 const place = document.getElementById("app");

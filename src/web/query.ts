@@ -1,8 +1,8 @@
 import { useLocation, useRoute } from "preact-iso";
 
-/** The query of the address: what a person would keep or send to a colleague. */
+/** The query of the address: the state worth keeping or sending to a colleague. */
 export interface PageQuery {
-  /** "" if it is absent. */
+  /** "" if absent. */
   readonly get: (name: string) => string;
   /** The address of this page with these changes; an empty text removes the field. */
   readonly hrefWith: (changes: Readonly<Record<string, string>>) => string;
@@ -12,7 +12,7 @@ export interface PageQuery {
 
 export function usePageQuery(): PageQuery {
   const { route } = useLocation();
-  // Those of this page: the location is that of the next one while its script is being loaded.
+  // From this page: the location is that of the next page while its script is loading.
   const { path, query } = useRoute();
   const hrefWith = (changes: Readonly<Record<string, string>>): string => {
     const search = new URLSearchParams();

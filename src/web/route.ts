@@ -1,16 +1,16 @@
-/** The path of the dashboard's own address, with a slash at its end: "/", or "/a/b/" below a reverse proxy. */
+/** The path of the dashboard's own address, with a trailing slash: "/", or "/a/b/" behind a reverse proxy. */
 export const base = new URL(".", document.baseURI).pathname;
 
 /** The address of a page: `link("rigs/12")`. */
 export const link = (path: string): string => base + path;
 
-/** Whether the browser opened the dashboard itself, not one of its pages. */
+/** Whether the browser opened the dashboard's root, not one of its pages. */
 export const beganAtStart = location.pathname === base;
 
 type BackListener = (event: PopStateEvent) => void;
 let backListener: BackListener | null = null;
 
-/** Calls it when the browser goes back, before the router hears of that. Returns what ends this. */
+/** Calls the listener when the browser goes back, before the router does. Returns a function that ends it. */
 export function interceptBack(listener: BackListener): () => void {
   backListener = listener;
   return () => {
@@ -18,5 +18,5 @@ export function interceptBack(listener: BackListener): () => void {
   };
 }
 
-// The window calls its listeners in the order in which they came, and this one comes before the router's.
+// The window calls listeners in order of registration, and this one is registered before the router's.
 addEventListener("popstate", (event) => backListener?.(event));

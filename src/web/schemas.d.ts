@@ -1,4 +1,4 @@
-/** Made by the build of the contract's schemas (scripts/web.mjs). */
+/** Generated from the contract's schemas (scripts/web.mjs). */
 declare module "virtual:schemas" {
   type Schema = import("./parts/schema-form/schema.ts").Schema;
   export const rule: Schema;
@@ -6,19 +6,19 @@ declare module "virtual:schemas" {
   export const template: Schema;
   /** The settings of a channel by its type, without the type. */
   export const channels: Readonly<Record<string, Schema>>;
-  /** What a managed miner has beside its program: settings of GPUs, profit switching, when it waits. */
+  /** Settings of a managed miner besides its program: GPU settings, profit switching, idle start. */
   export const managedMiner: Schema;
   /** The unit of each reading that is a number, with a remark after a comma. */
   export const readingUnits: Readonly<Record<string, string>>;
 }
 
-/** Made by the build of the sections of the configuration (scripts/web.mjs). */
+/** Generated from the sections of the configuration (scripts/web.mjs). */
 declare module "virtual:sections" {
   type Schema = import("./parts/schema-form/schema.ts").Schema;
   export const sections: Readonly<Record<import("../contract/settings.ts").SettingsSection, Schema>>;
 }
 
-/** The hints of forms in one language, by the English one. */
+/** The hints of forms in one language, by their English text. */
 declare module "virtual:hints/*" {
   const hints: Readonly<Record<string, string>>;
   export default hints;

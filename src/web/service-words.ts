@@ -3,12 +3,12 @@ import type { Notification } from "../contract/resources.ts";
 import { textIn } from "../messages/coded.ts";
 import { language, t } from "./language.ts";
 
-/** What the service says in English, in the language of the page where the catalogue has it. */
+/** The service's English texts, in the page's language where the catalogue has them. */
 
-/** A notification with its title and message; those that a user wrote stay. */
+/** A notification with its title and message; texts written by a user stay. */
 export function inOwnWords(notification: Notification): Notification {
   if (language === "en") return notification;
-  // A service of an earlier release, of which this page may still be open, sends no codes.
+  // A service of an earlier release, from which this page may still be open, sends no codes.
   const { title, message } = notification.coded ?? { title: null, message: null };
   return {
     ...notification,
@@ -26,13 +26,13 @@ interface ReadyMade {
   readonly description: string;
 }
 
-/** Name and description of a ready-made rule, and the language that they are in. */
+/** Name and description of a ready-made rule, with their language. */
 export function readyMadeWords({ key, name, description }: ReadyMade): Omit<ReadyMade, "key"> & { lang: string } {
   const own = found(t.service.readyMade, key);
   return own === undefined ? { name, description, lang: "en" } : { ...own, lang: language };
 }
 
-/** Why a request was refused: the sort of trouble in the language of the page before the details, which are English. */
+/** Why a request was refused: the kind of problem in the page's language, followed by the English details. */
 export function problemWords(code: string, details: string): string {
   const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
   return language === "en" || title === undefined ? details : `${title}: ${details}`;

@@ -3,17 +3,17 @@ import type { CallName, StreamName } from "../contract/service.ts";
 import type { Session } from "../contract/session.ts";
 import { Problem, request } from "./api.ts";
 
-/** null: sign in first; undefined: not asked yet. */
+/** Null: sign in first; undefined: not loaded yet. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Kept by the browser, since only the service can end a session, and may be away when somebody signs out. */
+/** Stored in the browser, because only the service can end a session, and may be offline at sign-out. */
 const storageKey = "rigbridge.leaving";
-/** Somebody has signed out, and the service has not confirmed it yet. */
+/** The user has signed out, and the service has not confirmed it yet. */
 export const isLeaving = signal(localStorage.getItem(storageKey) !== null);
-/** Whether somebody was signed in since this page was opened: much of the page may still know what that user saw. */
+/** Whether a user was signed in since this page was opened: much of the page may still hold that user's data. */
 let wasSignedIn = false;
 
-/** Asks who this is. Throws a `Problem` unless the answer is that a key is needed. */
+/** Loads the session. Throws a `Problem` unless the answer is that a key is needed. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = (await (await request("GET", "api/session")).json()) as Session;
@@ -31,25 +31,25 @@ export async function signIn(key: string): Promise<void> {
   else await loadSession();
 }
 
-/** From now on the page shows nothing; `endSession` does the rest. */
+/** Empties the page; `endSession` does the rest. */
 export function signOut(): void {
   localStorage.setItem(storageKey, "yes");
   isLeaving.value = true;
 }
 
-/** Ends the session, then begins with a page that knows nothing of it. Throws a `Problem` if the service does not do it. */
+/** Ends the session, then starts over with an empty page. Throws a `Problem` if the service does not do it. */
 export async function endSession(signal: AbortSignal): Promise<void> {
   try {
     await request("DELETE", "api/session", undefined, { signal });
   } catch (error) {
-    // There is no such session any more.
+    // The session no longer exists.
     if (!(error instanceof Problem) || error.status !== 401) throw error;
   }
   localStorage.removeItem(storageKey);
   location.reload();
 }
 
-/** Whether this user may call an operation, and the service has it. What a user may not do is not on the page. */
+/** Whether this user may call an operation, and the service has it. Hide what the user may not do. */
 export const may = (operation: CallName | StreamName): boolean =>
   session.value?.operations.includes(operation) ?? false;
 

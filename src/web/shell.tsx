@@ -16,13 +16,13 @@ import { sendAndSignOut } from "./parts/undo.tsx";
 import { base, link } from "./route.ts";
 import { may, session } from "./session.ts";
 
-/** The frame of every page: menu, alarms, who is signed in, and whether the service answers. */
+/** The frame of every page: menu, alarms, the user, and whether the service answers. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // A new page begins at its top, for the eye and for the screen reader, before it may scroll elsewhere itself. The link to
-  // the next of many keeps the focus.
+  // A new page starts at its top, for the eye and for the screen reader, before it may scroll elsewhere itself. The
+  // link to the next rig keeps the focus.
   useLayoutEffect(() => {
     const isStep = document.activeElement?.closest("[data-keeps-focus]") != null;
     if (!first.current && !isStep) main.current?.focus({ preventScroll: true });
@@ -66,7 +66,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 /** Entries that a phone of 320 px has room for. */
 const mostInBar = 5;
 
-/** All pages; as a bar, the first of them and a sheet with the others. */
+/** All pages; as a bar, the first ones and a sheet with the rest. */
 function Menu({ path }: { path: string }) {
   const here = path.slice(base.length).split("/")[0] ?? "";
   const entries = pages.flatMap((page) => (page.menu && may(page.needs) ? [{ ...page.menu, path: page.path }] : []));
@@ -109,7 +109,7 @@ function Menu({ path }: { path: string }) {
   );
 }
 
-/** How many alarms are open; a dash until they are known. */
+/** The number of open alarms; a dash until it is loaded. */
 function AlarmPill() {
   if (!may("listNotifications")) return null;
   const open = openAlarms.value;
@@ -159,15 +159,15 @@ function UserMenu() {
   );
 }
 
-/** Of the service when the page was opened, which the page's own files are of. */
+/** The service's version when the page was opened, to which the page's own files belong. */
 let firstVersion: string | undefined;
 
-/** What the user should know on every page. */
+/** Notices for every page. */
 function Banners() {
   const { live, since, problem } = connection.value;
   const who = session.value;
   firstVersion ??= who?.version;
-  // Before the first answer there is nothing to be old, only why there is none.
+  // Before the first answer no data can be outdated; only the reason is shown.
   const trouble = live ? null : rigs.value.loaded ? t.shell.away({ age: ago(since, now.value) }) : problem;
   return (
     <>

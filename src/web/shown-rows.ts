@@ -1,37 +1,37 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Rigs up to which a page gets every change of each: a list of so many moves little, whatever of it is on the screen. */
+/** Up to this many rigs, a page receives every change of each: such a list changes little, whatever part is visible. */
 export const mostFollowed = 200;
-/** Rows before and after those on the screen that are followed like them, so that a short way down asks for nothing. */
+/** Rows around the visible ones that are followed as well, so that short scrolling needs no request. */
 const around = 40;
-/** Ids that the service takes. */
+/** Maximum ids that the service accepts. */
 const mostIds = 300;
-/** ms for which the screen must have stood still. */
+/** ms without scrolling before a request. */
 const settleMs = 400;
 
 interface Shown {
   readonly visible: readonly number[];
-  /** With those around them. */
+  /** The visible rows and those around them. */
   readonly near: readonly number[];
 }
 
-/** What the parts of the page show. */
+/** The rows that the parts of the page show. */
 const parts = new Map<object, Shown>();
 let followed: ReadonlySet<number> = new Set();
 let missed: () => void = () => undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The ids of the rigs on the screen and around it, which are followed from now on. */
+/** The ids of the visible rigs and those around them, which are followed from now on. */
 export function idsToFollow(): readonly number[] {
   clearTimeout(timer);
   timer = undefined;
   const all = [...parts.values()];
-  // Those on the screen first, since the service takes only so many.
+  // Visible rigs first, because the service accepts a limited number.
   followed = new Set([...all.flatMap(({ visible }) => visible), ...all.flatMap(({ near }) => near)].slice(0, mostIds));
   return [...followed];
 }
 
-/** Calls it when rigs come to the screen that are not followed. */
+/** Calls the listener when rigs become visible that are not followed. */
 export function onUnfollowed(listener: () => void): void {
   missed = listener;
 }
@@ -43,7 +43,7 @@ function show(part: object, shown: Shown): void {
   timer = setTimeout(missed, settleMs);
 }
 
-/** Tells the service that these rows of a list are on the screen, from one place to another. */
+/** Reports the visible rows of a list, from one index to another. */
 export function useShownRows(rows: readonly { readonly id: number }[], first: number, last: number): void {
   const { current: part } = useRef({});
   const ids = (from: number, to: number): number[] => rows.slice(Math.max(0, from), to + 1).map(({ id }) => id);

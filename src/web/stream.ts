@@ -3,22 +3,25 @@ import { Problem } from "./api.ts";
 
 /** ms of silence after which the stream counts as broken: the service sends a comment every 15 s. */
 const silenceMs = 40_000;
-/** ms until the stream must have begun: its first line comes at once. */
+/** ms for the stream to begin: its first line arrives at once. */
 const beginMs = 10_000;
 
 /** The stream has ended or resets: read the lists again. */
 export class Reconnect extends Error {}
 
-/** Something between the page and the service blocks or holds back events: the lists are read again and again instead. */
+/** A proxy between page and service blocks or delays events: the lists are polled instead. */
 export class NoEvents extends Error {}
 
 interface Receiver {
   readonly receive: (event: { readonly id: string | undefined; readonly type: string; readonly data: unknown }) => void;
-  /** Called for everything that arrives, comments too. */
+  /** Called for everything that arrives, including comments. */
   readonly heard: () => void;
 }
 
-/** Hands on the events at an address below the dashboard's own, and throws why they end: an error, or the signal's reason. */
+/**
+ * Passes on the events at an address relative to the dashboard's own, and throws the reason why they end: an error, or
+ * the signal's reason.
+ */
 export async function followEvents(path: string, signal: AbortSignal, { receive, heard }: Receiver): Promise<never> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), beginMs);
@@ -59,7 +62,7 @@ export async function followEvents(path: string, signal: AbortSignal, { receive,
   }
 }
 
-/** Until the time has passed, or the page becomes visible, or the network is back. */
+/** Waits for the time to pass, the page to become visible, or the network to return. */
 export function waitForTurn(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -2,26 +2,26 @@ import { isSummed, type KnownOf, KnownSum } from "../contract/known-of.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Row } from "./live.ts";
 
-/** What a set of rigs comes to. Sums are of what is known, and null if nothing of it is. */
+/** Sums over a set of rigs. They cover known values, and are null if there are none. */
 export interface Sums {
   readonly count: number;
   readonly byStatus: ReadonlyMap<MinerStatus, number>;
-  /** H/s by algorithm, the main one first; null stands for rigs that do not name theirs. */
+  /** H/s by algorithm, the main one first; null stands for rigs that do not report theirs. */
   readonly hashrates: readonly {
     readonly algorithm: string | null;
     readonly hashrate: number;
     readonly rigs: number;
   }[];
-  /** W; it lacks rigs that hash and whose power is unknown. */
+  /** W; without hashing rigs whose power is unknown. */
   readonly power: KnownOf;
-  /** J/H of the first algorithm's rigs whose hash rate and power are known. */
+  /** J/H of the first algorithm's rigs with known hash rate and power. */
   readonly efficiency: number | null;
-  /** Per day, of the rigs whose revenue and cost are known. */
+  /** Per day, of the rigs with known revenue and cost. */
   readonly profit: KnownOf;
   readonly alarms: number;
 }
 
-/** Sums of rigs in one pass. Readings that are out of date do not count: nobody knows what those rigs do now. */
+/** Sums over rigs in one pass. Outdated readings do not count: what those rigs do now is unknown. */
 export function sumsOf(rows: Iterable<Row>): Sums {
   const byStatus = new Map<MinerStatus, number>();
   const algorithms = new Map<string | null, { hashrate: number; rigs: number; measured: number; power: number }>();
@@ -45,7 +45,7 @@ export function sumsOf(rows: Iterable<Row>): Sums {
     }
     algorithms.set(name, sum);
   }
-  // The main one is that of most rigs; of equal ones that with the highest hash rate.
+  // The main one is that of most rigs; of equal ones, the one with the highest hash rate.
   const sorted = [...algorithms].sort(([, one], [, other]) => other.rigs - one.rigs || other.hashrate - one.hashrate);
   const [main] = sorted;
   return {

@@ -1,8 +1,8 @@
 import { link } from "./route.ts";
 
 /**
- * The key in the address of a wall view, after `#`, which browsers send to nobody: a screen on a wall has no keyboard to
- * sign in with. Revoking the key ends its view.
+ * The key in the address of a wall view, after `#`, a part that browsers do not send: a screen on a wall has no
+ * keyboard to sign in with. Revoking the key ends its view.
  */
 export function keyInAddress(): string | null {
   if (location.pathname.replace(/\/$/, "") !== link("wall")) return null;

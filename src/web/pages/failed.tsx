@@ -2,7 +2,7 @@ import { t } from "../language.ts";
 import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 
-/** In the place of a page that could not be loaded or has thrown an error; the menu and the other pages go on. */
+/** Replaces a page that could not be loaded or has thrown an error; the menu and the other pages keep working. */
 export function Failed({ error }: { error: unknown }) {
   usePageTitle(t.failed.title);
   return (

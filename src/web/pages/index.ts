@@ -2,9 +2,9 @@ import type { ComponentType } from "preact";
 import type { CallName } from "../../contract/service.ts";
 import type { IconName } from "../parts/icon.tsx";
 
-/** A page: its path below the dashboard's address, what its user must be allowed to call, and its place in the menu. */
+/** A page: its path relative to the dashboard's address, the right that it requires, and its place in the menu. */
 export interface PageEntry {
-  /** With `:id` for a part that varies. */
+  /** With `:id` for a variable part. */
   readonly path: string;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
   /** Without this right the page does not exist. */
@@ -25,7 +25,7 @@ export type MenuName =
   | "settings"
   | "family";
 
-/** The page at a path below the dashboard's address. */
+/** The page at a path relative to the dashboard's address. */
 export function pageAt(path: string): PageEntry | undefined {
   const parts = path.split("/");
   const fits = (page: string): boolean => {

@@ -3,7 +3,7 @@ import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 import { link } from "../route.ts";
 
-/** For addresses that no page has, and for pages that this user may not see. */
+/** For unknown addresses, and for pages that this user may not see. */
 export function NotFound() {
   usePageTitle(t.notFound.title);
   return (

@@ -4,15 +4,15 @@ import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 import { Failed } from "./failed.tsx";
 
-/** ms between two questions whether the service is back. */
+/** ms between two checks whether the service is back. */
 const retryMs = 2_000;
-/** The page that was reloaded for its missing files, so that it is not reloaded again and again. */
+/** The page that was reloaded because of missing files, so that it is not reloaded repeatedly. */
 const storageKey = "rigbridge.reloaded";
 
-/** Its files have come. */
+/** Its files are loaded. */
 export const hasLoaded = (): void => sessionStorage.removeItem(storageKey);
 
-/** Whether the service is away, or answers and hands out the files of the dashboard as it is now. */
+/** Whether the service is offline, or answers and serves the present files of the dashboard. */
 async function stateOf(signal: AbortSignal): Promise<"away" | "there" | "without files"> {
   const read = (address: string) =>
     fetch(address, { cache: "no-store", signal, headers: { accept: "text/html,*/*" } }).then(
@@ -27,8 +27,8 @@ async function stateOf(signal: AbortSignal): Promise<"away" | "there" | "without
 }
 
 /**
- * In the place of a page whose files could not be loaded. What has failed once stays so for the browser until the whole
- * dashboard is reloaded, which happens as soon as the service answers; nothing on such a page can be lost by that.
+ * Replaces a page whose files could not be loaded. The browser remembers a failure until the whole dashboard is
+ * reloaded, which happens as soon as the service answers; such a page has nothing to lose.
  */
 export function NotLoaded({ error }: { error: unknown }) {
   const [isAway, setAway] = useState(false);

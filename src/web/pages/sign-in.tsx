@@ -7,14 +7,14 @@ import { fieldText, useForm } from "../parts/use-form.ts";
 import { signIn } from "../session.ts";
 import { keyInAddress } from "../wall-key.ts";
 
-/** ms until a wall that could not sign in tries again. */
+/** ms before a wall that could not sign in retries. */
 const againMs = 10_000;
 
-/** Whether the key would cross a network in readable form. */
+/** Whether the key would cross the network unencrypted. */
 const isOpenConnection = (): boolean =>
   location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname);
 
-/** Signs in with the key of the address if it has one, else asks for one. */
+/** Signs in with the key of the address if there is one; otherwise asks for a key. */
 export function SignIn() {
   const key = keyInAddress();
   const [isWrong, setWrong] = useState(false);
@@ -33,7 +33,7 @@ export function SignIn() {
   return <SignInForm isRevoked={isWrong} />;
 }
 
-/** Asks for an API key and makes a session of it; the key itself is not kept. */
+/** Asks for an API key and creates a session with it; the key itself is not stored. */
 function SignInForm({ isRevoked }: { isRevoked: boolean }) {
   usePageTitle(t.signIn.title);
   const { wrongElsewhere, busy, submit } = useForm((data, form) =>

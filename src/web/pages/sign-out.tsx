@@ -8,7 +8,7 @@ import { endSession } from "../session.ts";
 /** ms between two attempts. */
 const retryMs = 3_000;
 
-/** In the place of everything, until the service has ended the session. */
+/** Replaces all pages until the service has ended the session. */
 export function SignOut() {
   const [problem, setProblem] = useState<string | null>(null);
   const [turn, setTurn] = useState(0);

@@ -11,7 +11,7 @@ export interface Series {
   readonly name: string;
   /** One value for each time; null is a gap. */
   readonly values: readonly (number | null)[];
-  /** `largest`: on an axis, its largest value, whose unit all others take. */
+  /** `largest`: the largest value on an axis, whose unit all others use. */
   readonly format: (value: number | null, largest?: number) => string;
   /** A colour of the palette, 1 to 6. */
   readonly colour?: 1 | 2 | 3 | 4 | 5 | 6;
@@ -21,27 +21,24 @@ export interface Series {
 }
 
 interface ChartProps {
-  /** Its values are what the service has answered, so that it may say that there are none. */
+  /** Its values come from the service, so it may report that there are none. */
   readonly known: Known;
   readonly title: string;
   /** Epoch ms, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly height?: number;
-  /** Epoch ms that the axis spans; default: from the first time to the last one. */
+  /** Epoch ms that the axis spans; default: from the first to the last time. */
   readonly span?: readonly [from: number, to: number];
-  /** Leaves the place of a second axis free, so that its times stand below those of a chart that has one. */
+  /** Reserves the space of a second axis, so that its times align with those of a chart that has one. */
   readonly secondAxis?: boolean;
-  /** Epoch ms of the present, if times after it are in the chart: a line shows it. */
+  /** Epoch ms of the present, if the chart includes later times: marked by a line. */
   readonly present?: number;
-  /** What is around it says it already; screen readers read it. */
+  /** The surrounding page shows the title already; screen readers read it. */
   readonly titleHidden?: boolean;
 }
 
-/**
- * Curves over time. What the picture shows is said in a sentence as well, and stands in a table behind it, for readers
- * who do not see it.
- */
+/** Curves over time. A sentence and a table describe the picture, for readers who cannot see it. */
 export function Chart({
   known,
   title,
@@ -58,7 +55,7 @@ export function Chart({
   const made = useRef<uPlot | undefined>(undefined);
   const newest = useRef<Drawn>({ times, series, height, span, present, secondAxis });
   newest.current = { times, series, height, span, present, secondAxis };
-  // New values go into the picture that is there; other curves need another picture.
+  // New values update the existing picture; other curves need a new one.
   const looks = JSON.stringify([times.length < 2, height, series.map(({ values, ...look }) => look)]);
   useEffect(() => {
     made.current?.setData(dataOf(newest.current));
@@ -78,7 +75,7 @@ export function Chart({
           made.current = draw(Plot, element, newest);
           resized.observe(element);
         })
-        // While the service is away, its picture cannot be loaded; the sentence and the table are there.
+        // While the service is offline, the picture cannot be loaded; the sentence and the table remain.
         .catch(() => undefined);
     const near = new IntersectionObserver(
       (entries) => {
@@ -89,7 +86,7 @@ export function Chart({
       { rootMargin: drawnAhead },
     );
     near.observe(element);
-    // The system's scheme, and paper.
+    // The system's colour scheme, and paper.
     const media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
     const repaint = () => made.current?.redraw();
     for (const each of media) each.addEventListener("change", repaint);
@@ -128,7 +125,7 @@ export function Chart({
 
 const colourOf = ({ colour }: Series, index: number): number => colour ?? (index % 4) + 1;
 
-/** Of the values at the present; null if there is no present in the chart. */
+/** The index of the present; null if the chart does not include it. */
 const valueIndex = (times: readonly number[], present: number | undefined): number | null =>
   present === undefined ? null : times.findLastIndex((time) => time <= present);
 
@@ -149,10 +146,10 @@ function summaryOf({ name, values, format }: Series, present: number | null): st
     : t.chart.summary({ name, last: format(last), least: format(least), most: format(most) });
 }
 
-/** Rows of the table: more say nothing to anybody. */
+/** Maximum rows of the table. */
 const mostRows = 200;
 
-/** Its rows are made once somebody opens it: they are most of what a page would have to lay out. */
+/** Its rows are created when the table is opened: they would be most of the page's layout. */
 function TableBehind(chart: Pick<ChartProps, "times" | "series">) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -212,20 +209,20 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 
 const axisPx = 70;
 
-/** A chart is drawn once it is less than a screen away: on a phone most stand far below what one looks at. */
+/** A chart is drawn once it is less than a screen away: on a phone most are far below the visible part. */
 const drawnAhead = "100% 0px";
 
-/** Resolves in a new task, so that a page with several charts handles input between them. */
+/** Resolves in a new task, so that a page with several charts handles input in between. */
 async function loadPlot(): Promise<typeof uPlot> {
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
   await new Promise((resolve) => setTimeout(resolve));
   return Plot;
 }
 
-/** The values and their formats may change afterwards, the curves may not. */
+/** Values and formats may change later, the curves may not. */
 function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly current: Drawn }): uPlot {
   const { times, series, height, secondAxis } = newest.current;
-  // A canvas knows neither custom properties nor light-dark().
+  // A canvas supports neither custom properties nor light-dark().
   const colour = (name: string) => () => {
     element.style.color = `var(${name})`;
     return getComputedStyle(element).color;
@@ -236,7 +233,7 @@ function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly curre
   const formatOf = (scale: string) =>
     newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
-  // The first and the last one need half of their width beside them.
+  // The first and the last bar need half of their width beside them.
   const hasBars = series.some(({ shape }) => shape === "bars");
   const pathOf = ({ shape }: Series) =>
     shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;
@@ -245,11 +242,11 @@ function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly curre
       width: element.clientWidth,
       height,
       padding: [null, secondAxis ? axisPx : null, null, null],
-      // Hours as the language writes them.
+      // Hours in the format of the language.
       fmtDate: () => (date: Date) => shortDateTime(date.getTime()),
       cursor: { drag: { x: false, y: false } },
       hooks: { draw: [(chart) => drawPresent(chart, newest.current.present, colour("--ink")())] },
-      // What stands below the pointer; the newest values stand above the picture.
+      // The legend shows the values below the pointer; the newest values stand above the picture.
       legend: { live: true, markers: { width: 0, fill: (_, index) => `var(--series-${keys[index - 1] ?? 1})` } },
       scales: {
         x: {
@@ -308,8 +305,8 @@ function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly curre
 }
 
 /**
- * An axis that begins at 0 shows a change as large as it is. `room`: share above the highest value; a second axis has
- * more, so that curves that go together (power and hash rate) do not hide each other.
+ * An axis from 0, so that changes appear in proportion. `room`: share above the highest value; a second axis has more,
+ * so that related curves (power and hash rate) do not hide each other.
  */
 const fromZero =
   (room: number) =>
@@ -336,5 +333,5 @@ function drawPresent(chart: uPlot, present: number | undefined, colour: string):
 
 const dayMs = 86_400_000;
 
-/** A tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
+/** The label of a tick (epoch ms) in a span (s): the hour up to two days, otherwise the day. */
 const tickText = (time: number, span: number): string => (span * 1000 <= 2 * dayMs ? hourMinute(time) : dayMonth(time));

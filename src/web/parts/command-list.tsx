@@ -18,7 +18,7 @@ import { useButton } from "./use-form.ts";
 interface CommandListProps {
   readonly commands: readonly Command[];
   readonly known: Known;
-  /** Without the column of the rig, on a rig's own page. */
+  /** Hides the rig's column on a rig's own page. */
   readonly ofOneRig?: boolean;
   /** Addresses of a filter by a rig or an actor. */
   readonly hrefOf?: ((filter: { readonly miner: string } | { readonly actor: string }) => string) | undefined;
@@ -66,10 +66,10 @@ export function CommandRow({
   );
 }
 
-/** Whether nobody sent it: its cause says which rule or schedule did. */
+/** Whether no person sent it: its cause names the rule or schedule. */
 const isOfItself = ({ cause }: Command): boolean => cause?.kind === "rule" || cause?.kind === "schedule";
 
-/** A user's name, or that of a front end as people know it; "mqtt for anna" is "MQTT for anna". */
+/** A user's name, or the familiar name of a front end; "mqtt for anna" is "MQTT for anna". */
 export function actorText(actor: string): string {
   const [, frontEnd = "", rest = ""] =
     /^(http|mqtt|node-red|homebridge|service|command line)( for .*)?$/.exec(actor) ?? [];
@@ -77,7 +77,7 @@ export function actorText(actor: string): string {
   return name === undefined ? actor : name + rest;
 }
 
-/** Commands: when, who, what, why, and what came back in the rig's own words. */
+/** Commands: time, caller, action, cause, and the rig's own answer. */
 export function CommandList({ commands, known, ofOneRig = false, hrefOf }: CommandListProps) {
   const [rows, setRows] = useState(firstRows);
   if (commands.length === 0)
@@ -126,7 +126,7 @@ interface LinkedProps {
   readonly children: ComponentChildren;
 }
 
-/** Text, as a link where there is a page for it. */
+/** Text, as a link if there is a page for it. */
 const Linked = ({ href, className, children }: LinkedProps) =>
   href === undefined ? (
     <span class={className}>{children}</span>
@@ -136,7 +136,7 @@ const Linked = ({ href, className, children }: LinkedProps) =>
     </a>
   );
 
-/** Where a cause is found, with what it did then. */
+/** The page of a cause, at the run in question. */
 function hrefOfCause({ kind, key, id, run }: NonNullable<Command["cause"]>): string | undefined {
   if (kind === "bulk") return may("listBulkActions") ? link(`activity?tab=bulk&job=${run}`) : undefined;
   if (kind === "template")
@@ -158,13 +158,13 @@ function Cause({ cause }: { cause: Command["cause"] }) {
   );
 }
 
-/** "Set fan to 60", "Restart", with the values that were sent. */
+/** "Set fan to 60", "Restart", with the parameters. */
 export function actionText({ action, parameters }: Pick<Command, "action" | "parameters">): string {
   const name = Object.entries(t.commands.actions).find(([each]) => each === action)?.[1] ?? action;
   if (action === "set") {
     const property = String(parameters.property ?? "");
     const label = Object.entries(t.rig.control).find(([each]) => each === property)?.[1] ?? property;
-    // Only English writes the nouns of its labels small inside a sentence.
+    // Only English writes nouns from labels in lower case inside a sentence.
     const named = language === "en" ? label.toLowerCase() : label;
     return t.commands.setTo({ property: named, value: String(parameters.value ?? "") });
   }

@@ -15,7 +15,7 @@ export const CommandStateMark = ({ state }: { state: CommandState }) => (
   <Mark tone={tones[state]}>{t.commands.state[state]}</Mark>
 );
 
-/** What was sent, and what the rig answered in its own words. */
+/** The command, and the rig's own answer. */
 export const CommandResult = ({ command }: { command: Command }) => (
   <>
     <CommandStateMark state={command.state} /> <Age time={command.updated} />

@@ -9,7 +9,7 @@ interface CsvLinksProps<Name extends Tables> {
   readonly query: Parameters<typeof addressOf<Name>>[1];
 }
 
-/** A reply as a table: for people, for Excel, which needs a byte order mark, or as the API gives it to programs. */
+/** A reply as a table: for people, for Excel (which needs a byte order mark), or in the API's form for programs. */
 export function CsvLinks<Name extends Tables>({ of, query }: CsvLinksProps<Name>) {
   const id = `csv-${of}`;
   const kinds = [

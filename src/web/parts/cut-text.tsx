@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Whether an element shows less of its text than it has. */
+/** Whether an element's text is truncated. */
 const isCut = (element: HTMLElement): boolean =>
   element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
 
@@ -9,18 +9,18 @@ const cuts = (element: HTMLElement): boolean => {
   return (textOverflow === "ellipsis" || webkitLineClamp !== "none") && isCut(element);
 };
 
-/** The texts that are cut inside an element, each once. */
+/** The truncated texts inside an element, without duplicates. */
 const cutIn = (element: HTMLElement): string[] => {
   const found = [element, ...element.querySelectorAll<HTMLElement>("*")].filter(cuts);
   return [...new Set(found.map(({ textContent }) => textContent.trim()))].filter((text) => text !== "");
 };
 
-/** How far around what the pointer is on the text may be cut. */
+/** How many levels above the pointer's target are searched for truncated text. */
 const mostAround = 3;
 
 /**
- * Shows whole what is cut for want of room: to a pointer as a tooltip, and below what has the focus by keys until Escape or
- * the next one. Screen readers read it anyway.
+ * Shows truncated text in full: as a tooltip at the pointer, and below the element focused by keyboard, until Escape or
+ * the next focus. Screen readers read it anyway.
  */
 export function CutText() {
   const bubble = useRef<HTMLDivElement>(null);

@@ -8,7 +8,7 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Buttons at its end. */
+  /** Buttons at the end of the dialog. */
   readonly actions?: ComponentChildren;
   readonly wide?: boolean;
 }
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Dial
   useEffect(() => {
     const opener = document.activeElement;
     element.current?.showModal();
-    // Browsers give the focus back only where a dialog is closed before it is removed.
+    // Browsers restore the focus only if a dialog is closed before it is removed.
     return () => {
       if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
     };
@@ -47,12 +47,12 @@ interface ConfirmProps {
   /** The verb of the button: "Delete", "Stop 20 rigs". */
   readonly verb: string;
   readonly dangerous?: boolean;
-  /** Closes the dialog when it resolves; its failure is shown in the dialog. */
+  /** Closes the dialog when it resolves; a failure is shown in the dialog. */
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, text, verb, dangerous = false, onConfirm, onClose }: ConfirmProps) {
   const { busy, problem, send } = useSending();
   const confirm = () => send(() => onConfirm().then(onClose));

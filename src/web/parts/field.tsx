@@ -5,7 +5,7 @@ import type { Mistake } from "../api.ts";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with it, from the service or the form. */
+  /** The mistake in it, from the service or the form. */
   readonly problem?: string | undefined;
   /** A button beside the label. */
   readonly action?: ComponentChildren;

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 const focusable = "button:not(:disabled), input:not(:disabled), select:not(:disabled)";
 
-/** Gives the focus back after a command: browsers take it from what is disabled while the command is under way. */
+/** Restores the focus after a command: browsers take it from elements that are disabled while the command runs. */
 export function useFocusBack(place: RefObject<HTMLElement | null>, isBusy: boolean): void {
   const before = useRef<HTMLElement | null>(null);
   useLayoutEffect(() => {

@@ -7,16 +7,16 @@ import { type FormState, useForm } from "./use-form.ts";
 
 interface FormDialogProps {
   readonly title: string;
-  /** Of the button that sends it; "Save" if absent. */
+  /** Label of the submit button; "Save" if absent. */
   readonly verb?: string;
-  /** Sends what the form holds. What is refused stands at the fields that ask for it, the rest at the form's end. */
+  /** Sends the form. Mistakes appear at their fields, the rest at the end of the form. */
   readonly onSubmit: (form: FormData) => Promise<unknown>;
   readonly onClose: () => void;
   /** The fields. */
   readonly children: (wrong: FormState["wrong"]) => ComponentChildren;
 }
 
-/** A dialog that is filled in and sent. */
+/** A dialog with a form to submit. */
 export function FormDialog({ title, verb = t.shell.save, onSubmit, onClose, children }: FormDialogProps) {
   const id = useId();
   const form = useForm(onSubmit);

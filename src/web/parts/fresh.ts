@@ -1,12 +1,12 @@
 import { useEffect } from "preact/hooks";
 import { onEvent } from "../live.ts";
 
-/** ms after an event until what it has changed is read. */
+/** ms after an event until the changed data is read. */
 const settleMs = 1_200;
-/** ms between two looks at what no event announces, such as the state of a host. */
+/** ms between two reads of data without events, such as the state of a host. */
 const pollMs = 10_000;
 
-/** Reads again what no event announces: after commands and notifications, and now and then while the page is visible. */
+/** Reads data without events again: after commands and notifications, and periodically while the page is visible. */
 export function useFresh(...reloads: readonly (() => void)[]): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

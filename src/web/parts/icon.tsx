@@ -52,7 +52,7 @@ const shapes = {
 } as const;
 export type IconName = keyof typeof shapes;
 
-/** Beside its text, which says the same; alone only inside a control that has a name. */
+/** Beside a text with the same meaning; alone only inside a control that has a name. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={shapes[name]} />

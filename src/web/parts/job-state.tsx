@@ -5,7 +5,7 @@ import { Mark, type Tone } from "./status.tsx";
 
 type ResultState = BulkAction["results"][number]["state"];
 
-/** In the order in which lists show them: what needs a person comes first. */
+/** In display order: results that need a person come first. */
 const resultTones: Record<ResultState, Tone> = {
   failed: "bad",
   unknown: "warning",
@@ -32,7 +32,7 @@ function toneOf(state: BulkJob["state"], failed: number, unknown: number, dryRun
   return state === "running" ? "busy" : state === "done" ? "good" : "off";
 }
 
-/** What a bulk action did to one rig, or what a preview says of it. */
+/** The result of a bulk action for one rig, or of its preview. */
 export const ResultMark = ({ state, dryRun = false }: { state: ResultState; dryRun?: boolean }) =>
   dryRun && state === "failed" ? (
     <Mark tone="warning">{t.rigs.impossible}</Mark>

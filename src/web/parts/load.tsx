@@ -5,14 +5,14 @@ import { connection, onEvent } from "../live.ts";
 import { problemText } from "./messages.tsx";
 import { Notice } from "./notice.tsx";
 
-/** What a page has asked the service for. A failure keeps the value of before. */
+/** Data requested from the service. A failure keeps the previous value. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly problem: string | null;
   readonly reload: () => void;
 }
 
-/** Asks when the component appears, and again when one of `keys` changes or `reload` is called. */
+/** Loads when the component appears, and again when one of `keys` changes or `reload` is called. */
 export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, "reload">>({ value: undefined, problem: null });
   const [turn, setTurn] = useState(0);
@@ -33,8 +33,8 @@ export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, keys: rea
 }
 
 /**
- * Changes when the service answers again after a silence; among the keys of `useLoaded`, it makes a page catch up. While
- * the service is away it stays as it is: the shell says so, and asking would only fail.
+ * Changes when the service answers again after a silence; among the keys of `useLoaded`, it makes a page catch up.
+ * While the service is offline it stays the same: the shell reports that, and requests would only fail.
  */
 export function useReconnects(): number {
   const { live, since } = connection.value;
@@ -43,7 +43,7 @@ export function useReconnects(): number {
   return last.current;
 }
 
-/** ms after an event until what it has changed is read, so that many cause one read. */
+/** ms after an event until the changed data is read, so that many events cause one read. */
 const settleMs = 300;
 /** Reads again after events of these types, every `restMs` at most, and when the service answers again after a silence. */
 export function useReloadOn(types: readonly string[], reload: () => void, restMs = 1_000): void {
@@ -74,7 +74,9 @@ export function useReloadOn(types: readonly string[], reload: () => void, restMs
 
 const answered = Symbol("answered");
 
-/** Shows that the service has answered: only `Loading` and `Knowing` hand it out, so before that no page can say "none". */
+/**
+ * Proves that the service has answered: only `Loading` and `Knowing` create it, so no page can say "none" before that.
+ */
 export interface Known {
   readonly [answered]: true;
 }
@@ -82,7 +84,7 @@ const known: Known = { [answered]: true };
 
 type Children<T> = (value: T, known: Known) => ComponentChildren;
 
-/** Shows what was loaded, that it is being loaded, or why it could not be. */
+/** Shows the loaded data, that it is loading, or why it could not be loaded. */
 export function Loading<T>({ from, children }: { from: Loaded<T>; children: Children<T> }) {
   const { value, problem, reload } = from;
   if (value === undefined && problem !== null)
@@ -105,7 +107,7 @@ export function Loading<T>({ from, children }: { from: Loaded<T>; children: Chil
   );
 }
 
-/** Shows what the service has answered, or that it is being loaded while it is undefined. */
+/** Shows the service's answer, or that it is loading while it is undefined. */
 export function Knowing<T>({ value, children }: { value: T | undefined; children: Children<T> }) {
   return value === undefined ? <Waiting /> : children(value, known);
 }

@@ -15,14 +15,14 @@ const goodMs = 6_000;
 const most = 4;
 let nextId = 1;
 
-/** Shows the result of an action at the page's edge. Problems stay until they are closed. */
+/** Shows the result of an action at the edge of the page. Problems stay until they are closed. */
 export function say(text: string, tone: Message["tone"] = "good"): void {
   const id = nextId++;
   shown.value = [...shown.value.slice(1 - most), { id, text, tone }];
   if (tone === "good") setTimeout(() => close(id), goodMs);
 }
 
-/** The sentence of a failure. */
+/** The message of a failure. */
 export const problemText = (error: unknown): string =>
   error instanceof Problem && error.mistakes.length > 1
     ? error.mistakes.map(({ path, message }) => `${path}: ${message}`).join(" · ")
@@ -36,7 +36,7 @@ const close = (id: number): void => {
   shown.value = shown.value.filter((message) => message.id !== id);
 };
 
-/** At the page's edge, below `children`. */
+/** Messages at the edge of the page, below `children`. */
 export const Messages = ({ children }: { children: ComponentChildren }) => (
   <div class="messages">
     {children}

@@ -10,7 +10,7 @@ export interface NoticeProps {
   readonly children?: ComponentChildren;
 }
 
-/** In the place of what cannot be shown: why, and what to do. That there is nothing says an `EmptyState`. */
+/** Replaces content that cannot be shown: the reason, and what to do. Use `EmptyState` for an empty list. */
 export const Notice = ({ icon, title, text, heading: Heading = "h2", children }: NoticeProps) => (
   <div class="empty">
     <Icon name={icon} />

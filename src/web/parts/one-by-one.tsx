@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 /**
  * Shows its children one after another, each after the last one is painted, so that a slow phone shows the first ones
- * soon and handles taps between them. For what stands below one another: nothing that is shown moves.
+ * soon and handles taps in between. For vertical lists: visible content does not move.
  */
 export function OneByOne({ children }: { children: readonly ComponentChild[] }) {
   const [shown, setShown] = useState(1);
@@ -11,11 +11,11 @@ export function OneByOne({ children }: { children: readonly ComponentChild[] }) 
     children.findIndex((child, index) => index >= shown && child !== null),
     setShown,
   );
-  // Each keeps its place among them, by which it is known.
+  // Each child keeps its index as its key.
   return <>{children.map((child, index) => (index < shown ? child : null))}</>;
 }
 
-/** By itself, so that it keeps no children of before. `next`: the first that is not shown yet; -1 if all are. */
+/** A separate function, so that it keeps no earlier children. `next`: the first hidden child; -1 if all are visible. */
 function useAfterPaint(next: number, show: (count: number) => void): void {
   useEffect(() => {
     if (next < 0) return undefined;
@@ -24,5 +24,5 @@ function useAfterPaint(next: number, show: (count: number) => void): void {
   }, [next]);
 }
 
-/** Shows its children once all that is around them is painted. */
+/** Shows its children once the surrounding content is painted. */
 export const Later = ({ children }: { children: ComponentChildren }) => <OneByOne>{[null, children]}</OneByOne>;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-/** Sets the title of the browser's tab; "Rigbridge" stays at its end. */
+/** Sets the title of the browser's tab, followed by "Rigbridge". */
 export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Rigbridge`;
@@ -13,7 +13,7 @@ interface PageProps {
   /** Beside the title: a name with hostile text is isolated by the caller. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Forms and lists, which nobody wants to read across a very wide screen. */
+  /** Limits the width, for forms and lists. */
   readonly limited?: boolean;
   readonly children: ComponentChildren;
 }
@@ -37,7 +37,7 @@ export function Page({ title, lead, actions, limited = false, children }: PagePr
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with its own heading. */
 export const Card = ({
   title,
   actions,
@@ -60,7 +60,7 @@ export const Card = ({
   </section>
 );
 
-/** A figure with its name: the overview's and a rig's tiles. `note` says its age or what it compares with. */
+/** A figure with its name, for the tiles of the overview and of a rig. `note`: its age or a comparison. */
 export const Tile = ({
   name,
   value,
@@ -81,7 +81,7 @@ export const Tile = ({
   </div>
 );
 
-/** No line ends within names like SHA-256. */
+/** Keeps names like SHA-256 on one line. */
 const withWhole = (text: string): ComponentChildren =>
   text.split(/(\w{1,8}-\d{1,4})/).map((part, index) => (index % 2 === 0 ? part : <span class="whole">{part}</span>));
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { t } from "../language.ts";
 
 const hour = 3600;
-/** Seconds that a chart covers, and seconds of one point: some 300 points. */
+/** The length of a chart and of one point, in seconds: some 300 points. */
 const periods = {
   hour: { seconds: hour, step: 0 },
   day: { seconds: 24 * hour, step: 300 },
@@ -12,10 +12,10 @@ const periods = {
 type Period = keyof typeof periods;
 const names = Object.keys(periods).filter((name): name is Period => Object.hasOwn(periods, name));
 
-/** ms after which a chart is read again. */
+/** ms after which a chart is reloaded. */
 const reloadMs = 60_000;
 
-/** A choice of the time that a chart covers. `turn` changes when its points must be read again. */
+/** A choice of the period of a chart. `turn` changes when its points must be reloaded. */
 export function usePeriod(first: Period = "day") {
   const [period, setPeriod] = useState<Period>(first);
   const [turn, setTurn] = useState(0);

@@ -10,13 +10,13 @@ const tones: Readonly<Record<string, Tone>> = {
   idle: "off",
 };
 
-/** What the host reports of a program, by word and colour. */
+/** The state of a program reported by its host, by word and colour. */
 export const ProgramState = ({ status }: Pick<ManagedMiner, "status">) => (
   <Mark tone={status === null ? "off" : (tones[status] ?? "busy")}>
     {status === null ? t.shell.unknown : t.hosts.state[status]}
   </Mark>
 );
 
-/** Its description, else its program with its number. */
+/** The description of a managed miner, otherwise its program with its number. */
 export const minerName = ({ id, description }: Pick<ManagedMiner, "id" | "description">, program: string): string =>
   description !== "" ? description : `${program === "" ? t.hosts.miner : program} ${id}`;

@@ -3,7 +3,7 @@ import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
 import "./shown-once.css";
 
-/** A text to copy, such as a new key, which is nowhere once this has closed. */
+/** A text to copy, such as a new key, which cannot be shown again after closing. */
 export function ShownOnce({ label, text }: { label: string; text: string }) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -11,7 +11,7 @@ export function ShownOnce({ label, text }: { label: string; text: string }) {
   const copy = async () => {
     field.current?.select();
     try {
-      // Browsers offer this only to pages over HTTPS and on the machine itself.
+      // Browsers offer this only over HTTPS and on localhost.
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {

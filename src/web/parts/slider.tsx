@@ -12,34 +12,34 @@ export interface Mark {
 interface SliderProps {
   /** Its name for screen readers. */
   readonly label: string;
-  /** null: unknown; the handle then stands at the beginning, and the number is empty. */
+  /** Null: unknown; the handle then stands at the beginning, and the number is empty. */
   readonly value: number | null;
   readonly min: number;
   readonly max: number;
   readonly step?: number;
   readonly unit?: string;
-  /** How a value is said; default: the number with its unit. */
+  /** Formats a value; default: the number with its unit. */
   readonly format?: (value: number) => string;
   readonly marks?: readonly Mark[];
   /** Only the marks can be chosen. */
   readonly marksOnly?: boolean;
   readonly disabled?: boolean;
   readonly describedBy?: string;
-  /** Called with the value while it moves; null when it stands again. */
+  /** Called with the value during a move; null at its end. */
   readonly onMove?: (value: number | null) => void;
-  /** Called once for each change: when the handle is let go, or the keys rest. */
+  /** Called once per change: when the handle is released, or after the last key. */
   readonly onCommit: (value: number) => void;
 }
 
-/** ms without a key after which a value that keys have moved counts as chosen. */
+/** ms without a key after which a value moved by keys counts as chosen. */
 const keysRestMs = 800;
 
-/** Separates the parts of a mark's label; each part has its own line. */
+/** Separates the parts of a mark's label; each part gets its own line. */
 const between = " · ";
 
 /**
- * A range with a number beside it. It sends nothing while it moves: a pointer commits when it is released, keys when
- * they rest or the focus leaves.
+ * A slider with a number beside it. Sends nothing during a move: a pointer commits on release, keys after a pause or
+ * when the focus leaves.
  */
 export function Slider(props: SliderProps) {
   const { label, value, min, max, step = 1, unit = "", marks = [], marksOnly = false, disabled = false } = props;
@@ -52,7 +52,7 @@ export function Slider(props: SliderProps) {
   onCommit.current = props.onCommit;
 
   const values = [...marks].sort((one, other) => one.value - other.value);
-  // The labels of more than that would overlap.
+  // Labels of more values would overlap.
   const areNamed = values.length <= 5;
   const hasLines = areNamed && values.some((mark) => mark.label.includes(between));
   const shown = draft ?? value;
@@ -149,7 +149,7 @@ interface NumberEntryProps {
   readonly onCommit: (value: number) => void;
 }
 
-/** The exact number: Enter or leaving the field chooses it; what is no number is taken back. */
+/** The exact number: Enter or leaving the field commits it; an invalid number is reverted. */
 function NumberEntry({ label, unit, disabled, scale, value, onCommit }: NumberEntryProps) {
   const [text, setText] = useState<string | null>(null);
   const commit = () => {

@@ -13,7 +13,7 @@ export function snap(value: number, { min, max, step }: Scale): number {
   return Math.max(min, onGrid);
 }
 
-/** A number that a person typed, with a decimal point or comma; null if it is none. */
+/** A typed number, with a decimal point or comma; null if invalid. */
 export function typedNumber(text: string): number | null {
   const plain = text
     .trim()
@@ -22,7 +22,7 @@ export function typedNumber(text: string): number | null {
   return /^-?\d+(\.\d+)?$/.test(plain) ? Number(plain) : null;
 }
 
-/** The index of the nearest of ascending values; 0 if there is none. */
+/** The index of the nearest of ascending values; 0 if there are none. */
 export function nearestIndex(values: readonly number[], value: number): number {
   let nearest = 0;
   for (const [index, each] of values.entries())

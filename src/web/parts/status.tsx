@@ -7,7 +7,7 @@ import { t } from "../language.ts";
 /** A colour by its meaning. */
 export type Tone = "good" | "busy" | "warning" | "off" | "bad";
 
-/** A state by a coloured dot and a word, never by colour alone. */
+/** A state as a coloured dot and a word, never by colour alone. */
 export const Mark = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
   <span class={`status ${tone}`}>
     <span class="dot" aria-hidden="true" />
@@ -25,12 +25,12 @@ const tones: Record<MinerStatus, Tone> = {
   Error: "bad",
 };
 
-/** In the order in which lists and bars show them. */
+/** In display order of lists and bars. */
 export const statuses = Object.keys(tones).filter((each): each is MinerStatus => Object.hasOwn(tones, each));
 
 export const toneOf = (status: MinerStatus): Tone => tones[status];
 
-/** The status of a rig, with the reason for which it does not hash. */
+/** The status of a rig, with the reason why it does not hash. */
 export const Status = ({ status, reason }: { status: MinerStatus; reason?: string | null }) => (
   <Mark tone={tones[status]}>
     {t.status[status]}
@@ -47,14 +47,14 @@ export const SeverityMark = ({ severity }: { severity: Severity }) => (
   </Mark>
 );
 
-/** How long ago something was; follows the clock. */
+/** The age of something; follows the clock. */
 export const Age = ({ time }: { time: string | number }) => (
   <time dateTime={new Date(time).toISOString()} title={dateTime(time)}>
     {ago(time, now.value)}
   </time>
 );
 
-/** Beside a reading that is out of date. */
+/** Marks an outdated reading. */
 export const Stale = ({ readAt }: { readAt: string | null | undefined }) =>
   readAt === null || readAt === undefined ? null : (
     <small class="stale">

@@ -6,13 +6,13 @@ import { Tile } from "./page.tsx";
 interface SumProps<S extends LoadedSum> {
   readonly sum: S;
   readonly format: (value: number | null) => string;
-  /** What the sum leaves out, for so many. */
+  /** Describes what the sum leaves out, for this number. */
   readonly leavesOut: (count: number) => string;
 }
 
 interface SumTileProps extends SumProps<LoadedSum> {
   readonly name: string;
-  /** Before what it leaves out. */
+  /** Shown before the text about what is left out. */
   readonly notes?: readonly (string | null)[];
   /** Whether a loss is marked. */
   readonly marksLoss?: boolean;

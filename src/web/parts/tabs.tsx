@@ -4,19 +4,19 @@ import "./tabs.css";
 export interface Tab {
   readonly key: string;
   readonly label: string;
-  /** A number beside it, such as that of open alarms. */
+  /** A number beside it, such as open alarms. */
   readonly count?: number;
 }
 
 interface TabsProps {
-  /** What the sections are of, for screen readers. */
+  /** The name of the whole set, for screen readers. */
   readonly name: string;
   readonly tabs: readonly Tab[];
   readonly chosen: string;
   readonly hrefOf: (key: string) => string;
 }
 
-/** The sections of a page, as links: each has an address of its own. */
+/** The sections of a page, as links: each has its own address. */
 export function Tabs({ name, tabs, chosen, hrefOf }: TabsProps) {
   return (
     <nav ref={useCurrentInView<HTMLElement>(chosen)} class="tabs" aria-label={name}>

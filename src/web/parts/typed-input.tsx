@@ -12,7 +12,9 @@ interface TypedInputProps {
   readonly "aria-describedby"?: string | undefined;
 }
 
-/** An input that reports its text when typing ends. Rendering in the meantime, as after each event, keeps the text. */
+/**
+ * An input that reports its text when typing ends. Rendering in the meantime, such as after an event, keeps the text.
+ */
 export function TypedInput({ value, onCommit, ...attributes }: TypedInputProps) {
   const [typed, setTyped] = useState<string | null>(null);
   return (

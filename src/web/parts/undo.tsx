@@ -6,12 +6,12 @@ import { signOut } from "../session.ts";
 import { Icon } from "./icon.tsx";
 import { say } from "./messages.tsx";
 
-/** s in which a stop can be taken back. */
+/** Seconds in which a stop can be undone. */
 const graceSeconds = 10;
 
 interface Waiting {
   readonly key: string;
-  /** Of the rig or the room that it stops. */
+  /** The name of the rig or room that it stops. */
   readonly name: string;
   /** Epoch ms. */
   readonly due: number;
@@ -21,9 +21,8 @@ interface Waiting {
 const waiting = signal<readonly Waiting[]>([]);
 
 /**
- * Sends a command in ten seconds, until which it can be taken back, on whichever page. What is hidden or closed meanwhile
- * cannot be taken back any more, so the command goes out at once: whoever stops a rig and pockets the phone wants it to
- * stop.
+ * Sends a command after ten seconds, during which it can be undone on any page. If the page is hidden or closed in the
+ * meantime, the command is sent at once: a user who stops a rig and pockets the phone wants it to stop.
  */
 export function sendLater(key: string, name: string, send: () => Promise<void>): void {
   if (waiting.value.some((each) => each.key === key)) return;
@@ -32,7 +31,7 @@ export function sendLater(key: string, name: string, send: () => Promise<void>):
   setTimeout(() => void sendNow((each) => each.key === key && each.due === due), graceSeconds * 1000);
 }
 
-/** Takes them from the list, so that none is sent twice. */
+/** Removes them from the list, so that none is sent twice. */
 function sendNow(isMeant: (each: Waiting) => boolean): Promise<unknown> {
   const meant = waiting.value.filter(isMeant);
   waiting.value = waiting.value.filter((each) => !isMeant(each));
@@ -42,7 +41,7 @@ function sendNow(isMeant: (each: Waiting) => boolean): Promise<unknown> {
 /** Before the page is hidden or closed. */
 const sendAllNow = (): Promise<unknown> => sendNow(() => true);
 
-/** What could still be taken back goes out first: without a session nothing is sent. */
+/** Undoable commands are sent first: without a session they could not be. */
 export const sendAndSignOut = (): void => void sendAllNow().then(signOut, signOut);
 
 addEventListener("pagehide", () => void sendAllNow());
@@ -55,22 +54,22 @@ function takeBack({ key, name }: Waiting): void {
   say(t.undo.done({ name: isolated(name) }));
 }
 
-/** Whether a command waits; renders again when that changes. */
+/** Whether a command is waiting; renders again when that changes. */
 export const isWaiting = (key: string): boolean => waiting.value.some((each) => each.key === key);
 
-/** A name of any script and direction inside a sentence. */
+/** A name of any script and direction within a sentence. */
 const isolated = (name: string): string => `\u2068${name}\u2069`;
 
 const leftOf = ({ due }: Waiting): string =>
   duration(Math.min(graceSeconds, Math.max(0, Math.ceil((due - now.value) / 1000))));
 
-/** Beside the control whose command waits: how long, and the way back. */
+/** Shown beside the control of a waiting command: the remaining time, and a button to undo. */
 export function Undo({ of }: { of: string }) {
   const found = waiting.value.find(({ key }) => key === of);
   if (found === undefined) return null;
   return (
     <p class="row undo">
-      {/* The bar says it to screen readers, once. */}
+      {/* The bar announces it to screen readers, once. */}
       <span aria-hidden="true">{t.undo.stops({ left: leftOf(found) })}</span>
       <button type="button" class="button small" onClick={() => takeBack(found)}>
         {t.undo.undo}
@@ -79,7 +78,7 @@ export function Undo({ of }: { of: string }) {
   );
 }
 
-/** What waits, on every page. */
+/** The waiting commands, on every page. */
 export const UndoBar = () => (
   <div role="status">
     {waiting.value.map((each) => (

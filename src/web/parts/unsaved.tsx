@@ -5,8 +5,8 @@ import { interceptBack } from "../route.ts";
 import { Dialog } from "./dialog.tsx";
 
 /**
- * Whether a form holds anything else than what is saved, both as JSON. What it has saved itself (`keep`) counts as saved
- * before it is read again.
+ * Whether a form differs from the saved value, both as JSON. A value that the form saved itself (`keep`) counts as
+ * saved before it is read again.
  */
 export function useDirty(held: string, saved: string) {
   const [kept, setKept] = useState<{ readonly instead: string; readonly value: string } | null>(null);
@@ -17,8 +17,8 @@ export function useDirty(held: string, saved: string) {
 }
 
 /**
- * Asks before a page with unsaved changes is left: by a link, by the browser's back button, or by closing it. Render what
- * it returns.
+ * Asks before a page with unsaved changes is left: by a link, by the browser's back button, or by closing it. Render
+ * the returned element.
  */
 export function useUnsaved(dirty: boolean) {
   const { route } = useLocation();
@@ -39,7 +39,7 @@ export function useUnsaved(dirty: boolean) {
     };
     const onBack = (event: PopStateEvent) => {
       const wanted = location.pathname + location.search;
-      // The router must not hear of it: it would render the other page at once, without this form.
+      // Hidden from the router, which would render the other page at once, without this form.
       event.stopImmediatePropagation();
       history.pushState(null, "", here);
       setTarget(wanted);

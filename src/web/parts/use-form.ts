@@ -3,16 +3,16 @@ import { type Mistake, Problem } from "../api.ts";
 import { isMistakeOf } from "./field.tsx";
 import { problemText, sayProblem } from "./messages.tsx";
 
-/** What a page sends to the service: whether an answer is awaited, and what was refused. */
+/** A submission to the service: whether its answer is pending, and what was refused. */
 export interface Sending {
   readonly busy: boolean;
-  /** Of the last refusal. */
+  /** Mistakes in the last refusal. */
   readonly mistakes: readonly Mistake[];
   /** The last refusal in one sentence; null after a success. */
   readonly problem: string | null;
   /** Sends, and never rejects. */
   readonly send: (work: () => Promise<unknown>) => Promise<void>;
-  /** Shows no refusal any longer, or that of the page itself. */
+  /** Clears the refusal, or sets the page's own. */
   readonly setProblem: (problem: string | null) => void;
 }
 
@@ -23,7 +23,7 @@ interface Refusal {
 
 const none: Refusal = { mistakes: [], problem: null };
 
-/** For what is sent without a form. The page shows `problem`. */
+/** For submissions without a form. The page shows `problem`. */
 export function useSending(): Sending {
   const [{ mistakes, problem }, setRefusal] = useState(none);
   const [busy, setBusy] = useState(false);
@@ -40,26 +40,27 @@ export function useSending(): Sending {
   return { busy, mistakes, problem, send, setProblem: (text) => setRefusal({ mistakes: [], problem: text }) };
 }
 
-/** For a button whose refusal is shown at the page's edge. */
+/** For a button whose refusal is shown at the edge of the page. */
 export function useButton(): Pick<Sending, "busy" | "send"> {
   const { busy, send } = useSending();
   return { busy, send: (work) => send(() => work().catch(sayProblem)) };
 }
 
-/** A form that is being sent. */
+/** A form that can be submitted. */
 export interface FormState extends Pick<Sending, "busy" | "mistakes" | "problem"> {
   /** The mistake in the field of a path. */
   readonly wrong: (path: string) => string | undefined;
-  /** What was wrong beside the fields that have asked before: for the form's end. */
+  /** Mistakes without a field among those rendered before: for the end of the form. */
   readonly wrongElsewhere: () => string | null;
-  /** Sends what the form holds. The first field with a mistake then gets the focus. */
+  /** Sends the form. The first field with a mistake then gets the focus. */
   readonly submit: (event: SubmitEvent) => void;
 }
 
 export function useForm(send: (data: FormData, form: HTMLFormElement) => Promise<unknown>): FormState {
   const { mistakes, problem, ...sending } = useSending();
   const sent = useRef<HTMLFormElement | null>(null);
-  // A layout effect: an ordinary one starts some frames later, and would take the focus from where somebody types by then.
+  // A layout effect: an ordinary one starts some frames later, and would take the focus from where the user is typing
+  // by then.
   useLayoutEffect(() => sent.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -88,5 +89,5 @@ export function useForm(send: (data: FormData, form: HTMLFormElement) => Promise
   };
 }
 
-/** A field of a form, without blanks around it. */
+/** The trimmed text of a form field. */
 export const fieldText = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();

@@ -12,28 +12,28 @@ import { useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
 
 interface VirtualOptions {
   readonly count: number;
-  /** px of one item; what is measured may differ. */
+  /** Estimated px of one item; the measured size may differ. */
   readonly size: number;
-  /** The element that scrolls; absent: the page does. */
+  /** The scrolling element; absent: the page. */
   readonly scroller?: RefObject<HTMLElement | null>;
-  /** px from the top of the page, or of what scrolls, to the first item. */
+  /** px from the top of the page, or of the scrolling element, to the first item. */
   readonly margin?: number;
   readonly overscan?: number;
 }
 
 export interface Virtual {
-  /** What is rendered, by its place in the list. */
+  /** The rendered items, by index in the list. */
   readonly items: readonly { readonly index: number }[];
-  /** px before the first and after the last item that is rendered. */
+  /** px before the first and after the last rendered item. */
   readonly before: number;
   readonly after: number;
-  /** Makes an item visible. */
+  /** Scrolls to an item. */
   show(index: number): void;
   /** Measures an element with its index in data-index. */
   readonly measure: (element: HTMLElement | null) => void;
 }
 
-/** Items on paper, where nothing scrolls. */
+/** Items in print, where nothing scrolls. */
 const mostPrinted = 1_000;
 
 function usePrinting(): boolean {
@@ -51,7 +51,7 @@ function usePrinting(): boolean {
   return printing;
 }
 
-/** Of a long list, what is to be rendered now. */
+/** The part of a long list to render. */
 export function useVirtual({ count, size, scroller, margin = 0, overscan = 8 }: VirtualOptions): Virtual {
   const [, render] = useReducer((turn: number) => turn + 1, 0);
   const common = { count, estimateSize: () => size, overscan, scrollMargin: margin, onChange: () => render(undefined) };

@@ -5,8 +5,8 @@ interface Steps<P> {
 }
 
 /**
- * Without the last step if it has not ended at `until` (epoch ms): the mean of its first readings, such as those of rigs
- * that were starting, is not what the farm does now.
+ * Drops the last step if it has not ended at `until` (epoch ms): the mean of its first readings, such as those of
+ * starting rigs, does not represent the farm.
  */
 export function wholeSteps<P extends readonly [time: number, ...rest: unknown[]]>(
   { step, points }: Steps<P>,

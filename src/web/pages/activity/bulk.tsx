@@ -17,7 +17,7 @@ import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 
-/** Actions for many rigs, with the results of the one that the address names. */
+/** Actions for many rigs, with the results of the one in the address. */
 export function BulkActions() {
   const query = usePageQuery();
   const job = query.get("job");

@@ -1,7 +1,7 @@
 import type { BulkJob, Command } from "../../../contract/resources.ts";
 import type { OwnedRun } from "../../../contract/rules.ts";
 
-/** What happened at one time: a command to a rig, a run of a rule or schedule, or an action for many rigs. */
+/** An entry of the activity: a command to a rig, a run of a rule or schedule, or an action for many rigs. */
 export type Entry =
   | { readonly kind: "command"; readonly time: string; readonly command: Command }
   | { readonly kind: "run"; readonly time: string; readonly run: OwnedRun }
@@ -11,20 +11,20 @@ export const kinds = ["command", "run", "bulk"] as const;
 export const results = ["done", "failed", "open", "held"] as const;
 export type Result = (typeof results)[number];
 
-/** What is shown of them; the period, and the rig of commands and runs, were asked of the service already. */
+/** Filters applied by the page; the service already applies the period, and the rig of commands and runs. */
 export interface EntryFilters {
   readonly kind: Entry["kind"] | null;
-  /** Of one rig, actions for many have no place. */
+  /** Bulk actions are left out when one rig is chosen. */
   readonly miner: number | null;
   readonly actor: string;
-  /** Such as "rule 3". */
+  /** A rule or schedule, such as "rule 3". */
   readonly owner: string;
   readonly result: Result | null;
   /** Epoch ms. */
   readonly since: number;
 }
 
-/** How it ended: `failed` also if that is unknown or only some rigs failed, `open` if it has not ended. */
+/** The result: `failed` also if it is unknown or only some rigs failed, `open` if it has not ended. */
 export function resultOf(entry: Entry): Result {
   if (entry.kind === "run") {
     const { outcome } = entry.run;
@@ -48,7 +48,7 @@ const actorOf = (entry: Entry): string =>
       ? entry.job.actor
       : `${entry.run.kind}:${entry.run.key}`;
 
-/** The rule or schedule that it belongs to, such as "rule 3". */
+/** The rule or schedule of the entry, such as "rule 3". */
 export function ownerOf(entry: Entry): string | null {
   if (entry.kind === "run") return `${entry.run.kind} ${entry.run.ownerId}`;
   const cause = entry.kind === "command" ? entry.command.cause : null;
@@ -74,8 +74,9 @@ interface Lists {
 }
 
 /**
- * One list of all, newest first. A list that holds `most` goes no further back than its oldest: what is older is left out
- * of the others too, since there it would look as if nothing else had happened. `isCut`: something was left out.
+ * All entries in one list, newest first. A list with `most` entries reaches back only to its oldest one: older entries
+ * of the other lists are left out too, because it would look as if nothing else had happened. `isCut`: entries were
+ * left out.
  */
 export function feedOf(
   { commands, runs, jobs }: Lists,

@@ -8,12 +8,12 @@ import { usePageQuery } from "../../query.ts";
 import { kinds, results } from "./entries.ts";
 import { ages, filterNames, isAge, rigNamed } from "./filters.ts";
 
-/** Names that a list of suggestions holds at most. */
+/** Maximum names in a list of suggestions. */
 const mostNames = 200;
 
 interface FeedFiltersProps {
   readonly actors: readonly string[];
-  /** The rules and schedules to choose from are those that have run. */
+  /** The rules and schedules to choose from: those with runs. */
   readonly runs: readonly OwnedRun[];
 }
 
@@ -120,7 +120,7 @@ const Suggestions = ({ id, names }: { id: string; names: readonly string[] }) =>
 );
 
 interface ChoiceProps {
-  /** Of the field in the address. */
+  /** Name of the field in the address. */
   readonly name: (typeof filterNames)[number];
   readonly label: string;
   readonly choices: readonly (readonly [value: string, text: string])[];

@@ -25,7 +25,7 @@ const firstRows = 100;
 /** ms between two reads of the runs: a thousand of them are a megabyte. */
 const runsRestMs = 5_000;
 
-/** Commands, runs of rules and schedules, and actions for many rigs, filtered by what stands in the address. */
+/** Commands, runs of rules and schedules, and actions for many rigs, filtered by the address. */
 export function Feed() {
   const query = usePageQuery();
   const address = filterNames.map((name) => query.get(name)).join("\n");
@@ -133,10 +133,10 @@ const When = ({ time }: { time: string }) => (
   </td>
 );
 
-/** Actions of a run that the service lists at most. */
+/** Maximum actions of a run that the service lists. */
 const listedActions = 200;
 
-/** How many rigs a run acted on, as far as its actions say so. */
+/** The number of rigs in a run, as far as its actions show. */
 function rigsText(actions: OwnedRun["actions"]): string {
   const acted = new Set(actions.flatMap(({ minerId }) => minerId ?? []));
   return acted.size === 0 || actions.length >= listedActions ? t.activity.farm : counted(acted.size, t.activity.rigsOf);

@@ -3,13 +3,13 @@ import { type EntryFilters, kinds, results } from "./entries.ts";
 
 const hourMs = 3_600_000;
 
-/** How far back the audit goes, in ms; null: as far as it reaches. */
+/** The period of the audit, in ms; null: all of it. */
 export const ages = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs } as const;
 export type Age = keyof typeof ages;
 
 export const isAge = (text: string): text is Age => Object.hasOwn(ages, text);
 
-/** The filter that an address asks for. The time is rounded to minutes, so that the same address asks the same. */
+/** The filter in an address. The time is rounded to minutes, so that the same address sends the same request. */
 export function filterFrom(get: (name: string) => string, now: number): CommandFilter {
   const [miner, actor, since] = [get("miner"), get("actor"), get("since")];
   const from = isAge(since) ? Math.floor((now - ages[since]) / 60_000) * 60_000 : undefined;
@@ -23,7 +23,7 @@ export function filterFrom(get: (name: string) => string, now: number): CommandF
 /** The fields of the address that filter. */
 export const filterNames = ["what", "miner", "actor", "owner", "result", "since"] as const;
 
-/** What the page itself filters; the service has answered for the rig and the period. */
+/** The filters that the page applies itself; the service has applied the rig and the period. */
 export const entryFilters = (get: (name: string) => string, { miner, actor, since }: CommandFilter): EntryFilters => ({
   kind: kinds.find((each) => each === get("what")) ?? null,
   miner: miner ?? null,
@@ -38,7 +38,7 @@ interface Named {
   readonly name: string;
 }
 
-/** The rig that a person means by its name or id; null if there is none, or more than one. */
+/** The rig with this name or id; null if there is none, or more than one. */
 export function rigNamed(text: string, rigs: Iterable<Named>): Named | null {
   const wanted = text.trim().toLowerCase();
   const found = [...rigs].filter(({ id, name }) => name.toLowerCase() === wanted || String(id) === wanted);

@@ -8,7 +8,7 @@ import { BulkActions } from "./bulk.tsx";
 import { Feed } from "./feed.tsx";
 import { filterNames } from "./filters.ts";
 
-/** What was done, by whom and why, and with which result. */
+/** Every action, with its caller, cause and result. */
 export default function ActivityPage() {
   const query = usePageQuery();
   const tabs = [

@@ -5,7 +5,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { link } from "../../route.ts";
 import { adding } from "./add-rigs.ts";
 
-/** Failures that are listed; the rest is counted. */
+/** Failures that are listed; the rest are counted. */
 const mostListed = 200;
 
 /** The progress of adding rigs, and the result for each rig. */

@@ -5,7 +5,7 @@ import type { NewRig } from "./rig-list.ts";
 
 export interface Added {
   readonly address: string;
-  /** The id of the rig that was added. */
+  /** The id of the added rig. */
   readonly id: number | null;
   readonly problem: string | null;
 }
@@ -16,15 +16,15 @@ export interface Adding {
   readonly running: boolean;
 }
 
-/** Requests under way at once: the service identifies rigs in the background anyway. */
+/** Concurrent requests: the service identifies rigs in the background anyway. */
 const parallel = 6;
-/** ms to wait where the service asks for fewer requests. */
+/** ms to wait when the service limits requests. */
 const restMs = 1_000;
 
-/** What is being added; it goes on while other pages are shown. */
+/** The rigs being added; it continues while other pages are shown. */
 export const adding = signal<Adding | null>(null);
 
-/** Adds rigs one by one; each ends with its id or with what is wrong. */
+/** Adds rigs one by one; each ends with its id or the reason for its failure. */
 export async function addRigs(rigs: readonly NewRig[]): Promise<void> {
   const waiting = [...rigs];
   adding.value = { total: rigs.length, results: [], running: true };

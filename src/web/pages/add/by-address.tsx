@@ -10,7 +10,7 @@ import { fieldText, useForm } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { GroupField, givenLogin, type Login, LoginFields, noLogin } from "./details.tsx";
 
-/** One rig by its address; the service finds out what it is. */
+/** One rig by its address; the service identifies it. */
 export function ByAddress() {
   const { route } = useLocation();
   const [group, setGroup] = useState("");

@@ -12,7 +12,7 @@ export interface Login {
 }
 export const noLogin: Login = { username: "", password: "", token: "" };
 
-/** The parts of a login that were given, as the service takes them. */
+/** The given parts of a login, in the form of the API. */
 export const givenLogin = (login: Login): Partial<Login> =>
   Object.fromEntries(Object.entries(login).filter(([, text]) => text !== ""));
 
@@ -21,7 +21,7 @@ interface LoginFieldsProps {
   readonly onChange: (login: Login) => void;
 }
 
-/** User name, password and token of a rig. What is typed stays in this form until it is sent. */
+/** User name, password and token of a rig. The input stays in this form until it is sent. */
 export const LoginFields = ({ login, onChange }: LoginFieldsProps) => (
   <div class="login-fields">
     <Field label={t.add.username}>
@@ -62,7 +62,7 @@ export const LoginFields = ({ login, onChange }: LoginFieldsProps) => (
   </div>
 );
 
-/** The names of all groups, for suggestions; a new name makes a group. */
+/** The names of all groups, for suggestions; a new name creates a group. */
 function useGroupNames(): readonly string[] {
   const [names, setNames] = useState<readonly string[]>([]);
   useEffect(() => {

@@ -7,12 +7,12 @@ interface FoundRigsProps {
   readonly found: Discovery["found"];
   readonly isChosen: (address: string) => boolean;
   readonly choose: (address: string, wanted: boolean) => void;
-  /** By driver: rigs of one make mostly share their login. */
+  /** By driver: rigs of one make usually share their login. */
   readonly logins: ReadonlyMap<string, Login>;
   readonly setLogin: (driver: string, login: Login) => void;
 }
 
-/** What a search has found, and the logins by family of rigs. */
+/** The results of a search, and the logins by family of rigs. */
 export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRigsProps) {
   const drivers = [...new Set(found.flatMap(({ driver, known }) => (driver === null || known ? [] : [driver])))];
   return (

@@ -15,7 +15,7 @@ import { columns, rigListIn, rigListOf } from "./rig-list.ts";
 const longestFile = 5_000_000;
 const mostShown = 100;
 
-/** Rigs from a table that was pasted or is in a file; and the other way, the rigs as such a table. */
+/** Imports rigs from a pasted table or a file, and exports the rigs as such a table. */
 export function FromList() {
   const [text, setText] = useState("");
   const list = useMemo(() => rigListIn(text, t.add.listProblems), [text]);

@@ -12,7 +12,7 @@ import "./add.css";
 
 const ways = ["search", "address", "list"] as const;
 
-/** Adds rigs: found in the network, by their address, or from a list. */
+/** Adds rigs: found on the network, by address, or from a list. */
 export default function Add() {
   const { query } = useRoute();
   const possible = ways.filter((way) => way !== "search" || may("startDiscovery"));

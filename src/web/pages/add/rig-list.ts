@@ -4,9 +4,9 @@ import type { Row } from "../../live.ts";
 
 export type NewRig = Input<"addMiner">;
 
-/** A line of a list of rigs: what is to be added, or what is wrong with it. */
+/** A line of a list of rigs: the rig to add, or the mistake in the line. */
 export interface ListedRig {
-  /** From 1, as a spreadsheet counts. */
+  /** From 1, like rows in a spreadsheet. */
   readonly line: number;
   readonly rig: NewRig | null;
   readonly problems: readonly string[];
@@ -31,7 +31,7 @@ export const columns = [
 type Column = (typeof columns)[number];
 const places = ["site", "container", "rack", "slot"] as const;
 
-/** Rigs in one list: a longer one is a mistake, or takes an hour to add. */
+/** Maximum rigs in one list: a longer one is a mistake, or takes an hour to add. */
 export const mostRigs = 20_000;
 
 interface Words {
@@ -45,13 +45,13 @@ interface Words {
 
 export interface RigList {
   readonly rigs: readonly ListedRig[];
-  /** What is wrong with the list as a whole. */
+  /** Mistakes of the list as a whole. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads a table with a head line (comma, semicolon or tab), or bare addresses, one a line. Tags are separated by
- * semicolons or spaces. What the service alone can judge is left to it.
+ * Reads a table with a header line (comma, semicolon or tab), or bare addresses, one per line. Tags are separated by
+ * semicolons or spaces. Checks that only the service can do are left to it.
  */
 export function rigListIn(text: string, words: Words): RigList {
   const { data } = Papa.parse<string[]>(text.replace(/^\uFEFF/, ""), { skipEmptyLines: "greedy" });
@@ -98,7 +98,7 @@ function listedRig(line: number, cell: (column: Column) => string, seen: Map<str
   return { line, rig: problems.length === 0 ? (rig as NewRig) : null, problems };
 }
 
-/** A cell that a spreadsheet would run as a formula is quoted, since names come from rigs and other people. */
+/** Quotes a cell that a spreadsheet would run as a formula, because names come from rigs and other people. */
 const safe = (cell: string): string => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
 
 /** The list of rigs as a file that `rigListIn` reads; it contains no passwords. */

@@ -15,10 +15,10 @@ import { GroupField, givenLogin, type Login, noLogin } from "./details.tsx";
 import { FoundRigs } from "./found-rigs.tsx";
 
 const askMs = 700;
-/** The id of the search that was started last. It goes on while other pages are shown, and there is one at a time. */
+/** The id of the last search. It continues while other pages are shown, and there is only one at a time. */
 const searchId = signal<number | null>(null);
 
-/** Searches networks, shows what is found while it searches, and adds what is chosen. */
+/** Searches networks, shows the results as they arrive, and adds the chosen ones. */
 export function Search() {
   const [networks, setNetworks] = useState("");
   const [found, setFound] = useState<Discovery | null>(null);
@@ -32,14 +32,14 @@ export function Search() {
     const ending = new AbortController();
     void follow(id, ending.signal, setFound).catch((error: unknown) => {
       if (ending.signal.aborted) return;
-      // The service forgets a search after an hour, or when it restarts.
+      // The service drops a search after an hour, or when it restarts.
       if (error instanceof Problem && error.status === 404) searchId.value = null;
       else setProblem(problemText(error));
     });
     return () => ending.abort();
   }, [id]);
   const addable = useMemo(() => (found?.found ?? []).filter(({ driver, known }) => driver !== null && !known), [found]);
-  // Until somebody chooses, everything that can be added is chosen.
+  // Everything that can be added is chosen by default.
   const isChosen = (address: string) => chosen?.has(address) ?? true;
   const toAdd = addable.filter(({ address }) => isChosen(address));
   const start = (event: SubmitEvent) => {
@@ -137,7 +137,7 @@ export function Search() {
   );
 }
 
-/** Asks for the state of the search until it ends. */
+/** Polls the state of the search until it ends. */
 async function follow(id: number, signal: AbortSignal, show: (found: Discovery) => void): Promise<void> {
   for (;;) {
     const found = await call("getDiscovery", { id }, { signal });

@@ -4,7 +4,7 @@ import { rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Filters, severities, states } from "./list.ts";
 
-/** ms after the last letter until the list follows what is typed. */
+/** ms after the last letter until the list is filtered. */
 const settleMs = 150;
 
 interface FilterBarProps {
@@ -16,13 +16,13 @@ interface FilterBarProps {
 export function FilterBar({ filters, sources, onChange }: FilterBarProps) {
   const [typed, setTyped] = useState(filters.text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // A layout effect: an ordinary one starts some frames later, and would take back what is typed until then.
+  // A layout effect: an ordinary one starts some frames later, and would revert text typed until then.
   useLayoutEffect(() => {
     clearTimeout(timer.current);
     setTyped(filters.text);
   }, [filters.text]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  // The latest: another filter may be chosen while the text settles.
+  // The latest callback: another filter may be chosen while the text settles.
   const change = useRef(onChange);
   change.current = onChange;
   const type = (text: string) => {

@@ -5,7 +5,7 @@ import { t } from "../../language.ts";
 import { useLoaded } from "../../parts/load.tsx";
 import { may } from "../../session.ts";
 
-/** Of the rules that this user sees; undefined while they are read. */
+/** Names of the rules that this user sees; undefined while loading. */
 export type RuleNames = ReadonlyMap<number, string> | undefined;
 
 /** The names of rules, if any of these come from one. */
@@ -19,11 +19,11 @@ export function useRuleNames(all: readonly Notification[]): RuleNames {
   return rules.value;
 }
 
-/** What a group says at once of all its members, by the first of them. */
+/** The common text of a group, from its first member. */
 export const headOf = ({ title, ruleId, message }: Notification, ruleNames: RuleNames): string =>
   title ?? ruleNames?.get(ruleId ?? 0) ?? message;
 
-/** How many rigs they concern; several may concern one. */
+/** The number of rigs concerned; several notifications may concern the same one. */
 export function sizeOf(notifications: readonly Notification[]): string {
   const rigCount = new Set(notifications.map(({ minerId, minerName }) => minerId ?? minerName)).size;
   return counted(rigCount, t.alarms.rigs);

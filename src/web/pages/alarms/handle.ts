@@ -2,12 +2,12 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { may } from "../../session.ts";
 
-/** Ids of one request. */
+/** Maximum ids in one request. */
 const mostIds = 20_000;
-/** Requests at a time where a service takes them one by one only. */
+/** Concurrent requests to a service that accepts only one id each. */
 const parallel = 6;
 
-/** Acknowledges these notifications, or clears them from the list. The events of the service show it. */
+/** Acknowledges these notifications, or clears them from the list. The service's events update the page. */
 export async function handle(action: "ack" | "clear", some: readonly Notification[]): Promise<void> {
   const ids = some.map(({ id }) => id);
   if (ids.length > 1 && may("notificationsAction")) {

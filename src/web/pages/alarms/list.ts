@@ -5,7 +5,7 @@ export type State = (typeof states)[number];
 const severityRank: Record<Severity, number> = { critical: 0, warning: 1, info: 2 };
 export const severities = ["critical", "warning", "info"] as const satisfies readonly Severity[];
 
-/** What is shown of the notifications; it stands in the page's address. */
+/** The filters of the page, stored in its address. */
 export interface Filters {
   readonly state: State;
   readonly severity: Severity | null;
@@ -28,7 +28,7 @@ export function filtersIn(query: Readonly<Record<string, string>>): Filters {
   };
 }
 
-/** The query of the page's address, with its question mark; empty for the usual filters. */
+/** The query of the page's address, with its question mark; empty for the default filters. */
 export function queryOf({ state, severity, source, rig, text }: Filters): string {
   const query = new URLSearchParams();
   if (state !== "open") query.set("state", state);
@@ -39,7 +39,7 @@ export function queryOf({ state, severity, source, rig, text }: Filters): string
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** Unseen: open, and nobody has acknowledged it. */
+/** Unseen: open and unacknowledged. */
 function isIn(state: State, { closedUtc, isAcknowledged }: Notification): boolean {
   if (state === "all") return true;
   if (state === "closed") return closedUtc !== null;
@@ -61,20 +61,20 @@ export function filtered(all: readonly Notification[], filters: Filters): Notifi
   );
 }
 
-/** Notifications that say the same of several rigs. */
+/** Equal notifications about several rigs. */
 export interface Group {
   readonly key: string;
   readonly severity: Severity;
-  /** By severity, unacknowledged before others, newest first. */
+  /** By severity, unacknowledged before acknowledged, newest first. */
   readonly notifications: readonly Notification[];
 }
 
-/** So many make a group; fewer stand by themselves. */
+/** Minimum members of a group; fewer are listed separately. */
 const leastInGroup = 3;
 
 const lastOf = ({ lastUtc, closedUtc }: Notification): string => closedUtc ?? lastUtc;
 
-/** Times in ISO 8601; comparing by locale would take a second for all that the service keeps. */
+/** Times in ISO 8601; comparing by locale would take a second for the whole list. */
 const laterFirst = (one: string, other: string): number => (one === other ? 0 : one < other ? 1 : -1);
 
 const byUrgency = (one: Notification, other: Notification): number =>
@@ -84,13 +84,13 @@ const byUrgency = (one: Notification, other: Notification): number =>
   laterFirst(lastOf(one), lastOf(other)) ||
   other.id - one.id;
 
-/** What is the same for the members of a group. */
+/** The common properties of a group's members. */
 const kindOf = ({ closedUtc, severity, source, ruleId, title, message }: Notification): string =>
   JSON.stringify([closedUtc === null, severity, source, ruleId ?? title ?? message]);
 
 /**
- * Open ones first, by severity, unacknowledged before acknowledged, then newest first; many of the same kind in a group at
- * the place of its first.
+ * Open ones first, by severity, unacknowledged before acknowledged, then newest first; a group stands at the place of
+ * its first member.
  */
 export function grouped(all: readonly Notification[]): Group[] {
   const sorted = [...all].sort(byUrgency);
@@ -108,7 +108,7 @@ export function grouped(all: readonly Notification[]): Group[] {
   });
 }
 
-/** When the first of them began, and how often they occurred. */
+/** When the first of them began, and their number of occurrences. */
 export function spanOf(notifications: readonly Notification[]): { readonly first: string; readonly count: number } {
   let first = notifications[0]?.timeUtc ?? "";
   let count = 0;

@@ -14,10 +14,10 @@ import { headOf, type RuleNames, sizeOf } from "./group-text.ts";
 import { handle } from "./handle.ts";
 import { type Group, spanOf } from "./list.ts";
 
-/** Members of a group that are rendered. */
+/** Maximum rendered members of a group. */
 const mostMembers = 200;
 
-/** One notification, or many of the same kind that can be opened. */
+/** One notification, or an expandable group. */
 export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: RuleNames }) {
   const { notifications } = group;
   const [first] = notifications;
@@ -93,7 +93,7 @@ function Entry({ notification, ruleNames }: { notification: Notification; ruleNa
   );
 }
 
-/** Characters of a message that are shown before it is opened. */
+/** Characters of a message before it is expanded. */
 const shortMessage = 280;
 
 function Message({ text }: { text: string }) {
@@ -137,7 +137,7 @@ function Times({ first, last, count, closed }: { first: string; last: string; co
   );
 }
 
-/** Where it comes from, and where to go next. */
+/** Its origin, with links. */
 function Source({ notification, ruleNames }: { notification: Notification; ruleNames: RuleNames }) {
   const { source, ruleId } = notification;
   const name = ruleNames?.get(ruleId ?? 0);
@@ -157,7 +157,7 @@ function Source({ notification, ruleNames }: { notification: Notification; ruleN
   );
 }
 
-/** Asks before these are cleared. */
+/** Asks before clearing these notifications. */
 export function ConfirmClear({
   notifications,
   onClose,
@@ -165,7 +165,7 @@ export function ConfirmClear({
   notifications: readonly Notification[];
   onClose: () => void;
 }) {
-  // Those of the moment in which it was asked: others may come meanwhile.
+  // Fixed when the question is asked: others may arrive in the meantime.
   const [asked] = useState(notifications);
   return (
     <Confirm
@@ -182,7 +182,7 @@ export function ConfirmClear({
   );
 }
 
-/** Acknowledges or removes these. */
+/** Acknowledges or removes these notifications. */
 function Actions({ notifications }: { notifications: readonly Notification[] }) {
   const { busy, send } = useButton();
   const [asks, setAsks] = useState(false);

@@ -21,10 +21,10 @@ import { handle } from "./handle.ts";
 import { type Filters, filtered, filtersIn, grouped, queryOf } from "./list.ts";
 import { ConfirmClear, GroupEntry } from "./notification.tsx";
 
-/** Groups that are rendered at first, and more on demand. */
+/** Groups rendered at first, and added on demand. */
 const shownAtOnce = 60;
 
-/** What is wrong now, what was, and what to do about it. */
+/** Present and past problems, and what to do about them. */
 export default function Alarms() {
   const all = notifications.value;
   if (all !== undefined)

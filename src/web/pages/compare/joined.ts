@@ -1,7 +1,7 @@
 import type { History } from "../../../contract/resources.ts";
 import { curvesOf, type Metric } from "../rig/curves.ts";
 
-/** Histories of the same steps as one: a value or a gap of each rig at every time. */
+/** Combines histories with the same steps: a value or a gap of each rig at every time. */
 export function joined(
   histories: readonly History[],
   metric: Metric,
@@ -15,5 +15,5 @@ export function joined(
   return { times, values };
 }
 
-/** Seconds between two points, the same for all rigs: some 300 points, and no finer than rigs are read. */
+/** Seconds between two points, the same for all rigs: some 300 points, and no finer than the poll interval. */
 export const stepOf = (from: number, to: number): number => Math.max(60, Math.ceil((to - from) / 300 / 60_000) * 60);

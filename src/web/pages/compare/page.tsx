@@ -14,7 +14,7 @@ import { PeriodChoice } from "../rig/history.tsx";
 import { mostCompared } from "../rigs/selection.ts";
 import { joined, stepOf } from "./joined.ts";
 
-/** Two to six rigs in one chart; which, what of them and when stands in the address. */
+/** Two to six rigs in one chart; rigs, metric and period are stored in the address. */
 export default function Compare() {
   const query = usePageQuery();
   const ids = [...new Set(query.get("rigs").split(","))].filter((each) => /^\d{1,10}$/.test(each)).map(Number);
@@ -94,7 +94,7 @@ interface CurveProps {
 
 function Curve({ known, metric, rigs: all, histories, from, to }: CurveProps) {
   const { times, values } = useMemo(() => joined(histories, metric), [histories, metric]);
-  // One axis has one unit: that of the first rig, also where others mine something else.
+  // One axis has one unit: that of the first rig, even if others mine another algorithm.
   const algorithm = all[0]?.algorithm ?? null;
   const format = {
     hashrate: (value: number | null, largest?: number) => hashrate(value, algorithm, largest),

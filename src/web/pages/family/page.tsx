@@ -9,7 +9,7 @@ import { may, session } from "../../session.ts";
 import { Rooms } from "./rooms.tsx";
 import { useRooms } from "./use-rooms.ts";
 
-/** The page for everybody at home: each room with one slider, the sun, and what today has cost. */
+/** The page for everyone at home: each room with one slider, the sun, and today's cost. */
 export default function Family() {
   const rooms = useRooms();
   const { list } = rooms;
@@ -43,7 +43,7 @@ const NoRooms = ({ known }: { known: Known }) => (
   </EmptyState>
 );
 
-/** A rig that is in a room and follows the sun would count twice: surpluses are left out where there are rooms. */
+/** A rig in a room that also follows the sun would count twice: surpluses are left out if there are rooms. */
 function todayOf(list: readonly Room[]): string | null {
   const rooms = list.filter(({ kind }) => kind !== "surplus");
   const counted = (rooms.length === 0 ? list : rooms).map(({ today }) => today);

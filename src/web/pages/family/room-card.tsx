@@ -17,7 +17,7 @@ import { Surplus, SurplusBar, SurplusLimit } from "./surplus.tsx";
 
 const icons: Record<Room["kind"], IconName> = { target: "heat", power: "power", surplus: "sun" };
 
-/** A room or a surplus with its one slider, its switch, and what it used today. */
+/** A room or a surplus with its slider, its switch, and today's energy. */
 export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) => void }) {
   const place = useRef<HTMLElement>(null);
   const { busy, problem, send } = useSending();
@@ -28,7 +28,7 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
       const sent = call("changeRoom", { key: room.key, ...body }, { keepalive: true });
       replace(
         await sent.catch((error: unknown) => {
-          // Sent later, another page may be shown by now.
+          // Sent with a delay: another page may be shown by now.
           if (place.current === null) sayProblem(error);
           throw error;
         }),
@@ -107,7 +107,7 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
   );
 }
 
-/** The powers that its rigs have, where these are few; the ends of a share of the sun. */
+/** The possible powers of its rigs, if there are few; the ends of the scale for a share of the sun. */
 function marksOf({ control, kind }: Room): Mark[] {
   if (control === null) return [];
   const ends = kind === "surplus" && control.min === 0 && control.max > 0 ? [0, control.max] : [];
@@ -117,7 +117,7 @@ function marksOf({ control, kind }: Room): Mark[] {
   }));
 }
 
-/** Between off and the lowest power no rig could run: the nearer of the two. */
+/** Rounds a power between off and the lowest to the nearer of the two, because no rig could run at it. */
 const limit = ({ lowest }: Room, watts: number): number =>
   lowest === null || watts >= lowest ? watts : watts < lowest / 2 ? 0 : lowest;
 

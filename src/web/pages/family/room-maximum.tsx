@@ -12,7 +12,7 @@ interface RoomMaximumProps {
   readonly change: (max: number | null) => Promise<void>;
 }
 
-/** What the rigs of a room may draw at most; administrators set it, everybody sees it. */
+/** The power limit of a room; administrators set it, everyone sees it. */
 export function RoomMaximum({ room: { max, highest, name }, busy, change }: RoomMaximumProps) {
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");

@@ -2,7 +2,7 @@ import type { Room } from "../../../contract/resources.ts";
 import { clockTime, power } from "../../format.ts";
 import { t } from "../../language.ts";
 
-/** What the rigs of a room do and who decides that, in a few words. */
+/** What the rigs of a room do and what controls them, in a few words. */
 export function stateOf(room: Room): string {
   const what = doing(room);
   const who = holder(room);
@@ -13,7 +13,7 @@ function doing(room: Room): string {
   const { on, power: watts, kind, mining } = room;
   if (on === null) return t.family.unknown;
   if (!on) return t.shell.off;
-  // What stopped rigs draw is not worth a word.
+  // The draw of stopped rigs is negligible.
   if (mining === 0 && kind === "surplus") return sunWait(room);
   if (mining === 0 && kind === "target") return heatWait(room);
   if (watts === null) return t.shell.on;
@@ -21,7 +21,7 @@ function doing(room: Room): string {
   return kind === "surplus" ? used(watts, room.available) : t.family.draws({ watts: power(watts) });
 }
 
-/** What the rigs take of the surplus, and what is left of it. */
+/** The rigs' share of the surplus, and the remainder. */
 function used(watts: number, available: number | null): string {
   if (available === null) return t.family.draws({ watts: power(watts) });
   const left = Math.round(Math.max(0, available) - watts);

@@ -3,10 +3,10 @@ import * as format from "../../format.ts";
 import { t } from "../../language.ts";
 import { Age } from "../../parts/status.tsx";
 
-/** What the roof has for the rigs now. */
+/** The surplus available to the rigs. */
 export function Surplus({ room: { available: watts, availableAt, surplus, surplusAt } }: { room: Room }) {
   const at = availableAt ?? surplusAt;
-  // The meter is compared with the rigs once these have settled.
+  // The meter is compared with the rigs once they have settled.
   const unknown = surplus === null ? t.family.noSurplus : t.family.measuring;
   return (
     <>
@@ -24,7 +24,7 @@ export function Surplus({ room: { available: watts, availableAt, surplus, surplu
   );
 }
 
-/** The same as a bar, for the eye: what the rigs take of it, and what they take beyond it. */
+/** The same as a bar: the rigs' share of the surplus, and their draw beyond it. */
 export function SurplusBar({ room: { available, power, mining } }: { room: Room }) {
   if (available === null || power === null) return null;
   const watts = mining === 0 ? 0 : power;
@@ -38,7 +38,7 @@ export function SurplusBar({ room: { available, power, mining } }: { room: Room 
   );
 }
 
-/** What the position of the slider means. */
+/** The meaning of the slider's position. */
 export function SurplusLimit({ room: { control, on, lowest } }: { room: Room }) {
   if (control === null || control.value === null || on === false) return null;
   const { value, max, options } = control;

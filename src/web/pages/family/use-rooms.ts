@@ -6,19 +6,19 @@ import { problemText } from "../../parts/messages.tsx";
 import { may } from "../../session.ts";
 
 export interface Rooms {
-  /** undefined while they are being loaded. */
+  /** Undefined while loading. */
   readonly list: readonly Room[] | undefined;
   readonly problem: string | null;
-  /** A room as a change has left it. */
+  /** Replaces a room after a change. */
   readonly replace: (room: Room) => void;
 }
 
 /** ms between two reads: rigs of a room report one after the other. */
 const restMs = 1_500;
-/** Figures of today move without any event. */
+/** ms between reads of today's figures, which change without events. */
 const slowMs = 30_000;
 
-/** The rooms, read again when one of their rigs has changed. */
+/** The rooms, reloaded when one of their rigs changes. */
 export function useRooms(): Rooms {
   const [state, setState] = useState<Pick<Rooms, "list" | "problem">>({ list: undefined, problem: null });
   const miners = useRef<ReadonlySet<number>>(new Set());
@@ -64,7 +64,7 @@ export function useRooms(): Rooms {
   return { ...state, replace };
 }
 
-/** The rig that an event is about. */
+/** The rig of an event. */
 function rigOf(type: string, data: unknown): number | null {
   const field = type === "miner" ? "id" : type === "command" ? "minerId" : null;
   if (field === null || typeof data !== "object" || data === null) return null;

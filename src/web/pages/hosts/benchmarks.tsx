@@ -12,7 +12,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 
-/** What each model of card or processor achieves, which profit switching relies on. `software`: names by id. */
+/** The measured performance of each card or processor model, used by profit switching. `software`: names by id. */
 export function Benchmarks({ software }: { software: ReadonlyMap<string, string> | undefined }) {
   const list = useLoaded((signal) => call("listBenchmarks", {}, { signal }), []);
   const [forgets, setForgets] = useState<BenchmarkEntry | null>(null);

@@ -3,7 +3,7 @@ import { t } from "../../language.ts";
 import { useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 
-/** As its host would start it; the service redacts the secrets. `written`: what it depends on. */
+/** The command line on the host; the service redacts the secrets. `written`: reload key. */
 export function CommandLine({ id, written }: { id: number; written: string }) {
   const { value, problem } = useLoaded((signal) => call("getManagedMinerCommand", { id }, { signal }), [id, written]);
   return (

@@ -9,13 +9,13 @@ import { Card } from "../../parts/page.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
-/** The download of the program: where it stands, and the confirmation of a sum that nobody publishes. */
+/** The download of the program: its progress, and the confirmation of a checksum that is not published. */
 export function Download({ id }: { id: number }) {
   const { value, reload } = useLoaded((signal) => call("getManagedMinerDownload", { id }, { signal }), [id]);
   useFresh(reload);
   const [compared, setCompared] = useState(false);
   const { busy, problem, send } = useSending();
-  // A program that is installed already has no download.
+  // An installed program has no download.
   if (value === undefined || value.state === "none") return null;
   const { state, url, bytes, sha256 } = value;
   const confirm = (sha256: string) =>

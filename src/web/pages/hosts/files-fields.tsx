@@ -11,7 +11,7 @@ interface FilesProps {
   readonly onChange: (changes: { readonly softwareAutoDownload?: boolean; readonly softwarePath?: string }) => void;
 }
 
-/** Where a program comes from, of what its host allows. */
+/** The source of a program's files, among those that its host allows. */
 export function FilesFields({ limits, software, downloads, path, problemOf, onChange }: FilesProps) {
   if (isOwn(limits, software)) return <p class="hint">{t.hosts.ownFiles}</p>;
   const noDownload = whyNotDownload(limits, software);

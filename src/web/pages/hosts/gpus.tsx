@@ -11,7 +11,7 @@ import { Age } from "../../parts/status.tsx";
 export function Gpus({ hostId }: { hostId: number }) {
   const loaded = useLoaded((signal) => call("getHostSystemInfo", { id: hostId }, { signal }), [hostId]);
   useFresh(loaded.reload);
-  // That its agent has never connected stands above.
+  // The card above already says that its agent has never connected.
   if (loaded.value === undefined && loaded.problem !== null) return <p class="hint">{loaded.problem}</p>;
   return (
     <Loading from={loaded}>

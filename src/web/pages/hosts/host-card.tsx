@@ -23,12 +23,12 @@ interface HostCardProps {
   readonly onChanged: () => void;
 }
 
-/** A host: its agent, what it is and does, and the programs that it runs. */
+/** A host: its agent, hardware and state, and its programs. */
 export function HostCard({ host, miners, software, onEdit, onToken, onChanged }: HostCardProps) {
   const [asked, setAsked] = useState<"revoke" | "delete" | null>(null);
   const name = hostName(host);
   const { agent } = host;
-  // The service's own machine has an agent without a token, and the configuration file declares it.
+  // The service's own machine has an agent without a token, and is declared in the configuration file.
   const isOwn = agent !== null && agent.tokenId === null;
   const of = <span class="visually-hidden">: {name}</span>;
   return (

@@ -11,15 +11,15 @@ import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 interface HostDialogProps {
-  /** null: a new one. */
+  /** Null: a new host. */
   readonly host: Host | null;
   readonly onSaved: (host: Host) => void;
   readonly onClose: () => void;
 }
 
-/** What a host is called, and the group whose users see it. */
+/** The name of a host, and the group whose users see it. */
 export function HostDialog({ host, onSaved, onClose }: HostDialogProps) {
-  // Not of the form: the group stays as it is where the list of groups has not come, or may not be seen.
+  // Kept outside the form: the group stays unchanged if the list of groups is missing or hidden.
   const [groupId, setGroupId] = useState(host?.groupId ?? 0);
   const groups = useLoaded(async (signal) => {
     const list = may("listGroups") ? await call("listGroups", {}, { signal }) : [];

@@ -1,5 +1,5 @@
 import type { Host } from "../../../contract/resources.ts";
 
-/** What a host is called: its description, else its name in the network. */
+/** The description of a host, otherwise its name on the network. */
 export const hostName = ({ description, hostname }: Pick<Host, "description" | "hostname">): string =>
   description === "" ? hostname : description;

@@ -16,9 +16,9 @@ interface ManagedListProps {
   readonly onChanged: () => void;
 }
 
-/** The programs of a host, each with its state and the buttons that start and stop it. */
+/** The programs of a host, each with its state and buttons to start and stop it. */
 export function ManagedList({ miners, software, onChanged }: ManagedListProps) {
-  // Of what is sent here, with what the host answers.
+  // Only commands sent from this page are shown, with the host's answer.
   const [since] = useState(() => Date.now());
   const filter = useMemo(() => ({ since }), [since]);
   const { value: list } = useCommands(miners.length === 0 ? null : filter);

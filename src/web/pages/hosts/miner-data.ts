@@ -11,7 +11,7 @@ interface NamedHost extends Named<number> {
   readonly limits: HostLimits | null;
 }
 
-/** What a managed miner can be made of. */
+/** The choices for a managed miner. */
 export interface Catalogue {
   readonly hosts: readonly NamedHost[];
   readonly groups: readonly Named<number>[];
@@ -21,7 +21,7 @@ export interface Catalogue {
   readonly pools: readonly Named<string>[];
 }
 
-/** "p12" for a pool, "g3" for a pool group; "" for none. */
+/** "p12" for a pool, "g3" for a pool group; "" without a pool. */
 export const poolRef = ({ poolId, isPoolGroup }: Pick<ManagedMiner, "poolId" | "isPoolGroup">): string =>
   poolId === 0 ? "" : `${isPoolGroup ? "g" : "p"}${poolId}`;
 
@@ -30,7 +30,7 @@ export const poolOf = (ref: string): { readonly poolId: number; readonly isPoolG
   isPoolGroup: ref.startsWith("g"),
 });
 
-/** What a new one starts with. */
+/** The initial values of a new managed miner. */
 export const blankMiner: ManagedMiner = {
   id: 0,
   description: "",
@@ -54,7 +54,7 @@ export const blankMiner: ManagedMiner = {
   switching: null,
 };
 
-/** The settings beside its program, as the form made of the schema takes them: what is not set is absent. */
+/** The settings besides its program, in the form of the schema: unset ones are absent. */
 export function extrasOf({ gpuSettings, idle, switching }: ManagedMiner): Readonly<Record<string, Json>> {
   const given = (value: object): Record<string, Json> =>
     Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null && each !== ""));
@@ -75,7 +75,7 @@ export function extrasOf({ gpuSettings, idle, switching }: ManagedMiner): Readon
   };
 }
 
-/** The same as the service takes them. */
+/** Converts them back to the form of the API. */
 export function bodyOf(extras: Json): Readonly<Record<"gpuSettings" | "idle" | "switching", Json>> {
   const { gpuSettings = [], idle = null, switching = null } = isObject(extras) ? extras : {};
   if (!isObject(switching) || !Array.isArray(switching.choices)) return { gpuSettings, idle, switching };
@@ -91,7 +91,7 @@ export function without(schema: Schema, name: string): Schema {
   return { ...schema, properties };
 }
 
-/** The schema with what exists in place of ids: a pool is chosen by its name. */
+/** The schema with existing names in place of ids: a pool is chosen by its name. */
 export function withChoices(schema: Schema, { algorithms, pools, software }: Catalogue): Schema {
   const choice = (list: readonly Named<string>[]) => ({ type: "string", enum: list.map(({ id }) => id) });
   const replaced = (value: unknown): unknown => {

@@ -4,7 +4,7 @@ import { Field } from "../../parts/field.tsx";
 interface Option {
   readonly id: string;
   readonly name: string;
-  /** Why it cannot be chosen; absent or null: it can. */
+  /** Why it cannot be chosen; absent or null: it can be. */
   readonly whyNot?: string | null;
 }
 
@@ -12,14 +12,14 @@ interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
-  /** The word for none of them; absent: one must be chosen. */
+  /** The label for no choice; absent: a choice is required. */
   readonly none?: string;
   readonly noneValue?: string;
   readonly problem: string | undefined;
   readonly onChange: (value: string) => void;
 }
 
-/** One of a list. What is set stays an option, even if the list no longer has it. */
+/** One of a list. The present value stays an option, even if the list no longer has it. */
 export const Select = ({ label, value, options, none, noneValue = "", problem, onChange }: SelectProps) => (
   <Field label={label} problem={problem}>
     {(control) => (

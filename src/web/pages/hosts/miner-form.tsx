@@ -22,7 +22,7 @@ interface MinerFormProps {
   readonly onSaved: (miner: ManagedMiner) => void;
 }
 
-/** "Unspecified" is what the documented API answers for no second algorithm. */
+/** "Unspecified" is the documented API's value for no second algorithm. */
 const plain = (algorithm: string): string => (algorithm === "Unspecified" ? "" : algorithm);
 
 const fieldsOf = (miner: ManagedMiner) => ({
@@ -38,12 +38,12 @@ const fieldsOf = (miner: ManagedMiner) => ({
   extras: extrasOf(miner) as Json,
 });
 
-/** The program of a managed miner, what it mines where, and how. */
+/** The program of a managed miner, its algorithm and pool, and its settings. */
 export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) {
   const limitsOf = (hostId: string) => catalogue.hosts.find(({ id }) => String(id) === hostId)?.limits ?? null;
   const first = isNew ? { ...miner, ...presetFiles(limitsOf(String(miner.hostId)), "") } : miner;
   const [fields, setFields] = useState(() => fieldsOf(first));
-  // They may hold a password: what is stored never comes to the page.
+  // They may hold a password, so the stored value is never sent to the page.
   const [parameters, setParameters] = useState("");
   const [clears, setClears] = useState(false);
   const schemas = useLoaded(() => withHints(import("virtual:schemas")), []);
@@ -63,7 +63,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(first)));
   const dirty = differs || parameters !== "" || clears;
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
-  /** With files that come from where they can for what is chosen now, unless somebody has given a path. */
+  /** Switches the source of the files to a possible one, unless a path was entered. */
   const choose = (changes: Partial<typeof fields>) => {
     const { hostId, softwareType, softwareAutoDownload, softwarePath } = { ...fields, ...changes };
     const isPreset = softwarePath === presetFiles(limits, fields.softwareType).softwarePath;
@@ -87,11 +87,11 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
       ...bodyOf(extras),
       id: miner.id,
       hostId: Number(hostId),
-      // 0 may also stand for the group of the host; it is sent only when it was chosen.
+      // 0 may also mean the group of the host; it is sent only if chosen.
       ...(groupId === String(miner.groupId) ? {} : { groupId: Number(groupId) }),
       ...(parameters !== "" || clears ? { commandLineParams: clears ? "" : parameters } : {}),
     };
-    // The service checks what the schema describes.
+    // The service validates the data against the schema.
     const next = await call("saveManagedMiner", body as Parameters<typeof call<"saveManagedMiner">>[1]);
     setParameters("");
     setClears(false);

@@ -21,10 +21,10 @@ import { readCatalogue } from "./read-catalogue.ts";
 import { SwitchingCard } from "./switching.tsx";
 import "./hosts.css";
 
-/** What a host reports while its program's files are on their way. */
+/** States during the download of a program's files. */
 const downloads = new Set(["downloading", "confirming"]);
 
-/** One managed miner, or a new one for the host of the query. */
+/** One managed miner, or a new one for the host in the query. */
 export default function MinerPage() {
   const { params } = useRoute();
   const query = usePageQuery();

@@ -14,7 +14,7 @@ const units: Readonly<Record<string, string>> = {
 const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(texts, key) ? texts[key] : undefined;
 
-/** What the form of a managed miner says and offers. */
+/** Texts and suggestions for the form of a managed miner. */
 export function minerWords({ algorithms, pools, software }: Catalogue): FormWords {
   const nameIn = (list: readonly { readonly id: string; readonly name: string }[], id: string) =>
     list.find((each) => each.id === id)?.name;

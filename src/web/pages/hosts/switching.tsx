@@ -8,7 +8,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { currency, may } from "../../session.ts";
 
-/** What a managed miner chooses among, and why it mines what it does. */
+/** The choices of a managed miner, and the reason for the present one. */
 export function SwitchingCard({ id }: { id: number }) {
   const { value, reload } = useLoaded(
     (signal) =>

@@ -14,7 +14,7 @@ const serviceAddress = (): string => `${location.origin}${base}`.replace(/\/$/, 
 const agentCommand = (token: string): string =>
   `RIGBRIDGE_AGENT_TOKEN=${token} rigbridge agent --service ${serviceAddress()}`;
 
-/** How the agent gets onto a host, with its token or a place for it. */
+/** How to install the agent on a host, with its token or a placeholder. */
 export const InstallSteps = ({ token }: { token: string | null }) => (
   <ol class="steps">
     <li>{t.hosts.steps.node}</li>
@@ -32,7 +32,7 @@ export const InstallSteps = ({ token }: { token: string | null }) => (
   </ol>
 );
 
-/** Makes the token of a host's agent. It is in this dialog until it closes, and nowhere else on the page. */
+/** Creates the token of a host's agent. It exists only in this dialog, until it closes. */
 export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () => void; onClose: () => void }) {
   const [token, setToken] = useState<string | null>(null);
   const { busy, problem, send } = useSending();
@@ -72,5 +72,5 @@ export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () 
   );
 }
 
-/** Whether this browser reaches the service by an address that no other host has. */
+/** Whether this browser reaches the service at an address that other hosts cannot use. */
 const isLoopback = (): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname);

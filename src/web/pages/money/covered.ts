@@ -11,17 +11,17 @@ const spans = {
 } as const;
 export type Span = keyof typeof spans;
 export const spanNames = Object.keys(spans) as Span[];
-/** A longer time is shown by month. */
+/** Longer reports are shown by month. */
 const mostDays = 93;
 
-/** What a report covers: local dates, both included; `to` is absent up to today. */
+/** The period of a report: local dates, both included; `to` is absent for up to today. */
 export interface Covered {
   readonly from: string;
   readonly to?: string;
   readonly by: "day" | "month";
 }
 
-/** From the address: dates, a calendar month, or some days up to today. */
+/** From the address: dates, a calendar month, or a number of days up to today. */
 export function coveredBy(query: Pick<PageQuery, "get">, now: number): Covered {
   const [from, to] = [query.get("from"), query.get("to")];
   if (isDate(from) && isDate(to) && from <= to)
@@ -34,7 +34,7 @@ export const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text
 export const spanOf = ({ get }: Pick<PageQuery, "get">): Span =>
   spanNames.find((each) => each === get("span")) ?? "month";
 
-/** The first and the last local date of a calendar month, so many months before that of a time. */
+/** The first and the last local date of a calendar month, this many months before the given time. */
 export function monthAt(now: number, back: number): { readonly from: string; readonly to: string } {
   const today = new Date(now);
   const first = new Date(today.getFullYear(), today.getMonth() - back, 1);

@@ -19,7 +19,7 @@ import "./money.css";
 
 const subjects = ["miner", "group", "coin", "algorithm"] as const;
 
-/** Energy, its price, and what is left of the revenue. */
+/** Energy, its price, and the profit. */
 export default function Money() {
   return (
     <Page title={t.money.title} lead={t.money.lead}>
@@ -29,14 +29,14 @@ export default function Money() {
   );
 }
 
-/** How many rigs have no whole profit, where the lines are of rigs. */
+/** The number of rigs without a complete profit, if the lines are rigs. */
 function rigsWithGaps(of: MoneyReport["of"], lines: readonly Line[]): string | null {
   const gaps = lines.filter(({ incomplete }) => incomplete).length;
   if (gaps === 0) return null;
   return of === "miner" ? counted(gaps, t.money.rigsIncomplete) : t.money.incomplete;
 }
 
-/** How many rigs have a cost by their nameplate now. */
+/** The number of rigs whose cost currently comes from their nameplate. */
 function estimated(): string | null {
   const count = summary.value?.money?.estimatedMinerCount ?? 0;
   return count === 0 ? null : counted(count, t.overview.estimated);

@@ -10,12 +10,12 @@ import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 
 const hourMs = 3_600_000;
-/** s after which a price or a rate is called old. */
+/** Seconds after which a price or a rate counts as outdated. */
 const old = 6 * 3600;
 
-/** What a kWh costs now and in the next hours, and what a bitcoin is worth. */
+/** The price of a kWh now and in the next hours, and the price of a bitcoin. */
 export function Prices() {
-  // Both at once: what comes later would push down what somebody is reading.
+  // Both at once: a late answer would push down what the user is reading.
   const loaded = useLoaded(async (signal) => {
     const [prices, market] = await Promise.all([
       call("getPrices", { from: Date.now() - 12 * hourMs, to: Date.now() + 36 * hourMs }, { signal }),

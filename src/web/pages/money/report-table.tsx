@@ -7,7 +7,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { link } from "../../route.ts";
 import type { Line } from "./report.ts";
 
-/** Lines shown at once: of 10,000 rigs, the best and the worst matter. */
+/** Initially shown lines: of 10,000 rigs, the best and the worst matter. */
 const pageLength = 100;
 
 interface ReportTableProps {
@@ -17,7 +17,7 @@ interface ReportTableProps {
   readonly known: Known;
 }
 
-/** What each rig, group, coin or algorithm used and earned. */
+/** Energy and earnings of each rig, group, coin or algorithm. */
 export function ReportTable({ lines, currency, of, known }: ReportTableProps) {
   const [worstFirst, setWorstFirst] = useState(false);
   const [shown, setShown] = useState(pageLength);

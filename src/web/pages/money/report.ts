@@ -6,7 +6,7 @@ export type Sums = Pick<
   "energy" | "cost" | "revenue" | "profit" | "profitHours" | "hours" | "incomplete"
 >;
 
-/** What one miner, group, coin or algorithm came to in the whole time of a report. */
+/** Totals of one miner, group, coin or algorithm over the whole report. */
 export interface Line extends Sums {
   readonly id: number | null;
   readonly name: string;
@@ -35,10 +35,10 @@ const nothing: Sums = {
   incomplete: false,
 };
 
-/** The whole time together; of what is known. */
+/** Totals of the whole period, over known values. */
 export const totalOf = (report: MoneyReport): Sums => report.totalList.reduce<Sums>(sum, nothing);
 
-/** The profit, of the whole hours in which revenue and cost were both known. */
+/** The profit of the whole hours with known revenue and cost. */
 export const profitIn = ({ profit, profitHours, hours }: Sums): KnownOf => ({
   value: profit,
   known: Math.round(profitHours),
@@ -58,7 +58,7 @@ export function linesOf(report: MoneyReport): readonly Line[] {
   return [...lines.values()].sort((one, other) => rank(other) - rank(one));
 }
 
-/** Local date, as the service's reports name it: 2026-11-22. */
+/** A local date as in the service's reports: 2026-11-22. */
 export const localDate = (time: number): string => {
   const date = new Date(time);
   const two = (value: number) => String(value).padStart(2, "0");

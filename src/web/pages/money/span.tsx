@@ -4,10 +4,10 @@ import { Field } from "../../parts/field.tsx";
 import type { PageQuery } from "../../query.ts";
 import { isDate, monthAt, spanNames, spanOf } from "./covered.ts";
 
-/** Calendar months to choose from, this one first. */
+/** Calendar months to choose from, the present one first. */
 const mostMonths = 24;
 
-/** Some days, a calendar month, or any dates, as the accountant asks for them. */
+/** A number of days, a calendar month, or any dates. */
 export function SpanChoice({ query }: { query: PageQuery }) {
   const { get, set, hrefWith } = query;
   const [from, to] = [get("from"), get("to")];

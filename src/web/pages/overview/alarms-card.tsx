@@ -12,7 +12,7 @@ import { type Group, grouped, queryOf } from "../alarms/list.ts";
 
 const most = 6;
 
-/** The open notifications that matter most, those of a kind together. */
+/** The most important open notifications, grouped. */
 export function AlarmsCard() {
   if (!may("listNotifications")) return null;
   return (

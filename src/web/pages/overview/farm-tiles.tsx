@@ -8,10 +8,10 @@ import { SumTile } from "../../parts/sum.tsx";
 import { may } from "../../session.ts";
 import type { Sums } from "../../sums.ts";
 
-/** Further algorithms that have a tile of their own. */
+/** Maximum further algorithms with their own tile. */
 const mostAlgorithms = 3;
 
-/** What the farm does, draws and earns now. */
+/** The farm's present hash rate, power and earnings. */
 export function FarmTiles({ sums }: { sums: Sums }) {
   const [main, ...others] = sums.hashrates;
   return (
@@ -57,7 +57,7 @@ function AlarmsTile() {
   );
 }
 
-/** The profit of the rigs whose revenue and cost are known, with both, and how many are left out. */
+/** The profit of the rigs with known revenue and cost, with both, and the number of others. */
 function ProfitTile({ total }: { total: MoneyTotal | undefined }) {
   const amount = (value: number | null) => money(value, total?.currency);
   return (
@@ -75,7 +75,7 @@ function ProfitTile({ total }: { total: MoneyTotal | undefined }) {
 const profitOf = ({ profitPerDay, profitMinerCount, minerCount, revenueMinerCount }: MoneyTotal): KnownOf => ({
   value: profitPerDay,
   known: profitMinerCount,
-  // A farm whose revenue is not known at all is told so, and not of each rig.
+  // A farm without any known revenue is not told so for each rig.
   total: revenueMinerCount === 0 ? profitMinerCount : minerCount,
 });
 
@@ -88,7 +88,7 @@ const notesOn = (total: MoneyTotal, amount: (value: number | null) => string): (
   total.estimatedMinerCount === 0 ? null : counted(total.estimatedMinerCount, t.overview.estimated),
 ];
 
-/** The hash rate of an algorithm as a share of what its rigs are expected to reach. */
+/** The hash rate of an algorithm as a share of its rigs' expected hash rate. */
 function reached(algorithm: string | null): string | null {
   let [rate, expected] = [0, 0];
   for (const row of rigs.value.byId.values()) {

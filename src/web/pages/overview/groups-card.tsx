@@ -13,7 +13,7 @@ import { sumsOf } from "../../sums.ts";
 
 const leftOut = (count: number): string => counted(count, t.overview.leftOut);
 
-/** Each group at the top level with what its rigs, also those of its subgroups, come to. */
+/** Each top-level group with the sums of its rigs, including subgroups. */
 export function GroupsCard() {
   const groups = useLoaded(
     (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : Promise.resolve([])),

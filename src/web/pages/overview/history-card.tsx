@@ -14,12 +14,12 @@ import { wholeSteps } from "../../parts/whole-steps.ts";
 import type { Sums } from "../../sums.ts";
 
 /**
- * The farm's hash rate, power and money over the last hours or days, up to what the tiles show now. The hash rate is that
- * of the main algorithm.
+ * The farm's hash rate, power and money over the last hours or days, ending with the values of the tiles. The hash rate
+ * is that of the main algorithm.
  */
 export function HistoryCard({ sums }: { sums: Sums }) {
   const algorithm = sums.hashrates[0]?.algorithm ?? null;
-  // Of two that are mined at once, the first.
+  // The first of two simultaneous algorithms.
   const [first] = algorithm?.split(" + ") ?? [];
   const { picker, from, step, turn } = usePeriod();
   const [figure, setFigure] = useState<"hashrate" | "money">("hashrate");
@@ -64,7 +64,7 @@ export function HistoryCard({ sums }: { sums: Sums }) {
 
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
-/** What the tiles show, in the order of a point of the history. */
+/** The values of the tiles, in the order of a point of the history. */
 function presentOf({ hashrates, power: { value: watts }, byStatus, count }: Sums) {
   const { revenuePerDay = null, costPerDay = null, profitPerDay = null } = summary.value?.money ?? {};
   const mining = byStatus.get("Mining") ?? 0;
@@ -107,7 +107,7 @@ function HistoryChart({ history, sums, figure, known }: HistoryChartProps) {
       {
         name: t.status.Mining,
         values: points.map((point) => point[3]),
-        // Between whole rigs an axis says nothing.
+        // No labels between whole rigs.
         format: (value) => (Number.isInteger(value ?? 0) ? number(value) : ""),
         colour: 3,
         shape: "steps",

@@ -22,12 +22,12 @@ import { StatusBar } from "./status-bar.tsx";
 import { UpcomingCard } from "./upcoming-card.tsx";
 import "./overview.css";
 
-/** The farm at a glance: what mines, what it draws and earns, and what needs attention. */
+/** The farm at a glance: mining rigs, power and earnings, and what needs attention. */
 export default function Overview() {
   const { byId, loaded } = rigs.value;
   const rooms = useRooms();
   useHomeFirst(rooms.list?.length ?? 0);
-  // All at once: what comes later would push down what somebody is reading.
+  // All at once: a late answer would push down what the user is reading.
   const isWaiting =
     !loaded || (byId.size > 0 && may("listRooms") && rooms.list === undefined && rooms.problem === null);
   if (isWaiting || byId.size === 0)
@@ -67,7 +67,7 @@ export default function Overview() {
   );
 }
 
-/** What a first visitor is here for. */
+/** Shown to first-time users. */
 const StepsCard = () => (
   <Card title={t.start.title}>
     <p>{t.start.card}</p>
@@ -84,7 +84,7 @@ const StepsCard = () => (
 
 let hasLanded = !beganAtStart;
 
-/** Users who are not administrators begin with their rooms, if they have any; the menu still leads to the overview. */
+/** Users who are not administrators start with their rooms, if they have any; the menu still leads to the overview. */
 function useHomeFirst(rooms: number): void {
   const { route } = useLocation();
   useEffect(() => {

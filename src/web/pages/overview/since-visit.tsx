@@ -7,7 +7,7 @@ import { useLoaded } from "../../parts/load.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 
-/** What has happened since somebody last looked, in one line; nothing if nothing has. */
+/** The events since the last visit, in one line; nothing if there are none. */
 export function SinceVisit() {
   const { value } = useLoaded(async (signal) => {
     if (lastVisit === null) return null;

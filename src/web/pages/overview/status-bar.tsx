@@ -4,7 +4,7 @@ import { statuses, toneOf } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import type { Sums } from "../../sums.ts";
 
-/** How many rigs have each status, as a bar whose parts lead to those rigs. */
+/** The number of rigs by status, as a bar whose parts link to those rigs. */
 export function StatusBar({ sums: { byStatus, count } }: { sums: Sums }) {
   const parts = statuses.flatMap((status) => {
     const rigs = byStatus.get(status) ?? 0;

@@ -8,7 +8,7 @@ import { may } from "../../session.ts";
 
 const most = 5;
 
-/** What schedules will do next. */
+/** The next actions of schedules. */
 export function UpcomingCard() {
   const upcoming = useLoaded(
     (signal) => (may("upcomingSchedules") ? call("upcomingSchedules", {}, { signal }) : Promise.resolve(null)),

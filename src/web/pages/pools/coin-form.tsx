@@ -20,7 +20,7 @@ interface CoinFormProps {
 
 const facts = ["difficulty", "reward", "btc", "usd"] as const;
 
-/** Adds a coin of one's own, or sets what a coin earns: as one number, or from the facts of its network. */
+/** Adds a custom coin, or sets a coin's earnings: as one number, or from the facts of its network. */
 export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
   const [byFacts, setByFacts] = useState(false);
   const algorithms = useLoaded(
@@ -96,5 +96,5 @@ export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
   );
 }
 
-/** People think of a TH/s, the service of a MH/s. */
+/** People think in TH/s, the service in MH/s. */
 const perMegahash = (text: string): number => (typedNumber(text) ?? Number.NaN) / 1e6;

@@ -15,7 +15,7 @@ import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { CoinForm, type MarketCoin } from "./coin-form.tsx";
 
-/** What is known of coins, where from and how old it is; own coins can be added. */
+/** The known data about coins, with sources and age; custom coins can be added. */
 export function Coins() {
   const loaded = useLoaded((signal) => call("getMarket", {}, { signal }), []);
   const query = usePageQuery();
@@ -99,7 +99,7 @@ export function Coins() {
   );
 }
 
-/** Exchange rate and sources, with what is wrong with them. */
+/** Exchange rate and sources, with their problems. */
 function Sources({ market: { rates, sources }, known }: { market: Market; known: Known }) {
   return (
     <Card title={t.pools.rates}>
@@ -231,7 +231,7 @@ const Origin = ({ source, at }: { source: string | null; at: string | null }) =>
     </small>
   );
 
-/** Of a TH/s: of a MH/s it would be all zeros. */
+/** Per TH/s: per MH/s it would be all zeros. */
 function profitOf({ profit, profitUsd }: MarketCoin): string {
   if (profit !== null) return t.pools.perTerahash({ amount: `${number(profit * 1e6, 10)} BTC` });
   return profitUsd === null ? "–" : t.pools.perTerahash({ amount: money(profitUsd * 1e6, "USD") });

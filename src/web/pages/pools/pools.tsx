@@ -15,7 +15,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
-/** The pools that rigs and managed miners can be given. */
+/** The pools that rigs and managed miners can use. */
 export function PoolDefinitions() {
   const loaded = useLoaded((signal) => call("listPools", {}, { signal }), []);
   const [edited, setEdited] = useState<Pool | "new" | null>(null);
@@ -157,7 +157,7 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** The password is written and never shown: an empty field leaves it as it is. */
+/** The password is write-only: an empty field leaves it unchanged. */
 function PoolForm({ pool, saved, onClose }: FormProps) {
   const known = useLoaded(
     async (signal) => ({

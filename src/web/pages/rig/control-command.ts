@@ -9,8 +9,8 @@ const unknownEffect = { lasting: false, restartsMining: true, seconds: 0 } as co
 const bare = { unit: null, min: null, max: null, step: null, options: null } as const;
 
 /**
- * The controls of a rig: those that it reports, and those that only its `can...` flags announce, for servers that have
- * no `controls`.
+ * The controls of a rig: reported ones, and those that only its `can...` flags announce, for servers without
+ * `controls`.
  */
 export function controlsOf({ controls, canStop, canStart, canRestart, canReboot, isRunning }: Miner): Control[] {
   const has = (key: ControlKey) => controls.some((control) => control.key === key);
@@ -25,14 +25,14 @@ export function controlsOf({ controls, canStop, canStart, canRestart, canReboot,
   ];
 }
 
-/** The action that gives a control a value. */
+/** The action that sets a control to a value. */
 export function actionFor(key: ControlKey, value: ControlValue): ActionInput {
   if (key === "mining") return { action: value === true ? "start" : "stop" };
   if (key === "restart" || key === "reboot") return { action: key };
   return { action: "set", property: key, value: String(value) };
 }
 
-/** Whether the rig stops mining with it, so that it can be taken back for a while. */
+/** Whether it stops the rig, so that it can be undone for a while. */
 export function stopsMining(control: Pick<Control, "key" | "options">, value: ControlValue): boolean {
   if (control.key === "mining") return value === false;
   if (control.key === "mode") return value === "sleep";
@@ -40,7 +40,7 @@ export function stopsMining(control: Pick<Control, "key" | "options">, value: Co
   return control.key === "power_target" && watts === 0;
 }
 
-/** The value that a command gives a control; undefined if it is about another one. */
+/** The value that a command sets a control to; undefined if it concerns another one. */
 export function wantedBy({ action, parameters }: Command, key: ControlKey): ControlValue | undefined {
   const { property, value, watts, mode, on } = parameters;
   if (action === "set") return property === key ? value : undefined;
@@ -51,7 +51,7 @@ export function wantedBy({ action, parameters }: Command, key: ControlKey): Cont
   return action === "locate" && key === "locate" ? on : undefined;
 }
 
-/** ms for which the end of a command is worth showing beside its control. */
+/** ms for which the result of a command is shown beside its control. */
 const recentMs = 15 * 60_000;
 
 /** The newest command about a control, unless it ended long ago. */
@@ -67,7 +67,7 @@ export interface Choice {
   readonly watts: number | null;
 }
 
-/** What a control offers to choose from. A power is sent as its number. */
+/** The choices of a control. A power is sent as its number. */
 export const choicesOf = ({ options }: Pick<Control, "options">): Choice[] =>
   (options ?? []).map((option) =>
     typeof option === "string"

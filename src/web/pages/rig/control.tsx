@@ -16,13 +16,13 @@ import { type Choice, choicesOf, stopsMining, wantedBy } from "./control-command
 interface ControlProps {
   readonly rig: Pick<MinerDetail, "id" | "name">;
   readonly control: Control;
-  /** The newest command about it. */
+  /** The newest command about this control. */
   readonly command: Command | undefined;
   /** Sends the value to the rig; resolves with its answer. */
   readonly send: (value: ControlValue) => Promise<unknown>;
 }
 
-/** One control of a rig, made from what the rig says of it alone: a new driver needs no change here. */
+/** One control of a rig, built only from the rig's own description: a new driver needs no change here. */
 export function ControlRow({ rig, control, command, send }: ControlProps) {
   const id = useId();
   const [sending, setSending] = useState<{ readonly value: ControlValue } | null>(null);
@@ -44,7 +44,7 @@ export function ControlRow({ rig, control, command, send }: ControlProps) {
     return send(next)
       .then(() => undefined)
       .catch((error: unknown) => {
-        // Sent later, another page may be shown by now.
+        // Sent with a delay: another page may be shown by now.
         if (row.current === null) sayProblem(error);
         else setProblem({ text: problemText(error), after: newest.current });
       })
@@ -93,7 +93,7 @@ interface InputProps {
   readonly control: Control;
   readonly name: string;
   readonly labelledBy: string;
-  /** What was sent and is not confirmed yet. */
+  /** The value that was sent and is not confirmed yet. */
   readonly wanted: ControlValue | undefined;
   readonly isBusy: boolean;
   readonly send: (value: ControlValue) => void;
@@ -107,7 +107,7 @@ function ControlInput(props: InputProps) {
   return <RangeInput {...props} />;
 }
 
-/** Start or stop, whichever changes something; for any other switch two buttons, with the reported one pressed. */
+/** Start or stop, whichever changes something; other switches have two buttons, with the reported one pressed. */
 function SwitchInput({ control, labelledBy, isBusy, send }: InputProps) {
   const isMining = control.key === "mining";
   const button = (on: boolean, icon: IconName | null, label: string) => (
@@ -162,7 +162,7 @@ function TriggerInput({ control, name, isBusy, send }: InputProps) {
   );
 }
 
-/** Few words are buttons, many a list; powers are a slider that knows only them. */
+/** A few words are buttons, many are a list; powers are a slider limited to them. */
 function ChoiceInput({ control, name, labelledBy, wanted, isBusy, send, choices }: InputProps & { choices: Choice[] }) {
   const present = wanted ?? control.value;
   const isPresent = (choice: Choice) => choice.value === present || choice.watts === present;
@@ -217,7 +217,7 @@ function ChoiceInput({ control, name, labelledBy, wanted, isBusy, send, choices 
   );
 }
 
-/** A slider, with a button for each word that the control takes besides numbers. */
+/** A slider, with a button for each word that the control accepts besides numbers. */
 function RangeInput({ control, name, wanted, isBusy, send }: InputProps) {
   const present = wanted ?? control.value;
   const { min, max, step, unit } = control;
@@ -256,7 +256,7 @@ function RangeInput({ control, name, wanted, isBusy, send }: InputProps) {
 const choiceText = ({ value, watts }: Choice): string =>
   watts === null || value.includes(String(watts)) ? wordText(value) : `${wordText(value)} · ${power(watts)}`;
 
-/** A word of a driver in the page's language, if it is one that every rig uses. */
+/** A driver's word in the page's language, if it is a common one. */
 const wordText = (word: string): string => Object.entries(t.rig.words).find(([each]) => each === word)?.[1] ?? word;
 
 /** The name of a control: boards by their slot, an unknown one by its key. */
@@ -266,7 +266,7 @@ export function controlName(key: string): string {
   return Object.entries(t.rig.control).find(([each]) => each === key)?.[1] ?? key;
 }
 
-/** A value of a control as people read it. */
+/** A value of a control for display. */
 export function valueText({ key, unit, options }: Control, value: ControlValue | null): string {
   if (value === null) return "–";
   if (typeof value === "boolean")
@@ -278,7 +278,7 @@ export function valueText({ key, unit, options }: Control, value: ControlValue |
   return label === undefined || label.includes(String(value)) ? text : `${label} (${text})`;
 }
 
-/** Values of commands that came as text. */
+/** Values of commands that arrived as text. */
 const asValue = (value: ControlValue, { kind }: Control): ControlValue => {
   if (kind === "switch" && typeof value === "string") return value === "true";
   return kind === "range" && typeof value === "string" && value !== "" && Number.isFinite(Number(value))

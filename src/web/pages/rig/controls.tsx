@@ -12,14 +12,14 @@ import { ControlRow, controlName, valueText } from "./control.tsx";
 import { actionFor, controlsOf, latestFor } from "./control-command.ts";
 import { Holder } from "./holder.tsx";
 
-/** Those that people use most come first, then as the rig lists them. */
+/** The most used controls come first, then the rig's order. */
 const order: readonly string[] = ["mining", "power_target", "mode", "throttle", "power_limit", "fan"];
 const rank = (key: ControlKey): number => {
   const place = order.indexOf(key);
   return place >= 0 ? place : key.startsWith("board_") ? order.length + 1 : order.length;
 };
 
-/** The controls that this rig offers now; for users who may only look, their values. */
+/** The controls that this rig offers now; for read-only users, their values. */
 export function Controls({ miner, commands, known, reload }: ControlsProps) {
   const controls = controlsOf(miner).sort((one, other) => rank(one.key) - rank(other.key));
   const triggers = controls.filter(({ kind }) => kind === "trigger");

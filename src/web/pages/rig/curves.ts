@@ -1,7 +1,7 @@
 import type { History, MinerDetail } from "../../../contract/resources.ts";
 import { wholeSteps } from "../../parts/whole-steps.ts";
 
-/** One point of a rig's history: its time (epoch ms), then null for what is not known. */
+/** One point of a rig's history: its time (epoch ms), then values, null where unknown. */
 export type Point = History["points"][number];
 
 export const metrics = ["hashrate", "power", "temperature", "energy"] as const;
@@ -12,7 +12,7 @@ export interface Curves extends Readonly<Record<Metric, readonly (number | null)
   readonly times: readonly number[];
 }
 
-/** The last reading as a point; null if it is out of date. */
+/** The last reading as a point; null if it is outdated. */
 export const livePoint = ({
   at,
   stale,
@@ -24,7 +24,7 @@ export const livePoint = ({
   at === null || stale ? null : [Date.parse(at), hashrate, power, temperature, energy];
 
 /**
- * Points as curves. Where none came for much longer than usual there is a gap; energy counts from the first point on.
+ * Points as curves, with a gap where points are missing for much longer than usual; energy counts from the first point.
  */
 export function curvesOf({ step, points }: History): Curves {
   const pauseMs = Math.max(2.5 * step * 1000, 3 * usualDistance(points));
@@ -47,7 +47,7 @@ export function curvesOf({ step, points }: History): Curves {
   return { times, ...values };
 }
 
-/** ms between two points, the median. */
+/** The median of ms between two points. */
 function usualDistance(points: readonly Point[]): number {
   const distances = points
     .slice(1)
@@ -56,7 +56,7 @@ function usualDistance(points: readonly Point[]): number {
   return distances[Math.floor(distances.length / 2)] ?? 0;
 }
 
-/** The history with points that came after it, in place of a last step that they belong to. */
+/** The history with later points, which replace a last step that they belong to. */
 export function withLive(history: History, live: readonly Point[]): History {
   const newest = live.at(-1)?.[0] ?? 0;
   const points = wholeSteps(history, newest);
@@ -67,7 +67,7 @@ export function withLive(history: History, live: readonly Point[]): History {
 
 const hourMs = 3_600_000;
 
-/** The periods that the page offers, each with the ms between two reads of it. */
+/** The periods of the page, each with its reload interval in ms. */
 export const periods = {
   "1h": { ms: hourMs, refreshMs: 15_000 },
   "24h": { ms: 24 * hourMs, refreshMs: 60_000 },
@@ -76,28 +76,28 @@ export const periods = {
 } as const;
 export type PeriodKey = keyof typeof periods;
 
-/** A period that moves with the clock, or one of a person's own. */
+/** A period that moves with the clock, or a custom one. */
 export type Period =
   | { readonly key: PeriodKey; readonly from: null; readonly to: null }
   | { readonly key: "own"; readonly from: number; readonly to: number };
 
 const isPeriod = (text: string): text is PeriodKey => Object.hasOwn(periods, text);
 
-/** From the address: a key, or local times "2026-11-22T10:00"; a day if it makes no sense. */
+/** From the address: a key, or local times "2026-11-22T10:00"; a day if it is invalid. */
 export function periodFrom(key: string, from: string, to: string): Period {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   if (key === "own" && start < end) return { key, from: start, to: end };
   return { key: isPeriod(key) ? key : "24h", from: null, to: null };
 }
 
-/** Its first and last moment, epoch ms. */
+/** Its start and end, epoch ms. */
 export function boundsOf(period: Period): { readonly from: number; readonly to: number } {
   if (period.key === "own") return { from: period.from, to: period.to };
   const to = Date.now();
   return { from: to - periods[period.key].ms, to };
 }
 
-/** As <input type="datetime-local"> takes it. */
+/** In the format of <input type="datetime-local">. */
 export function localInput(time: number): string {
   const date = new Date(time);
   return new Date(time - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

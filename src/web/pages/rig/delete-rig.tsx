@@ -9,7 +9,7 @@ import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { listAddress } from "./steps.tsx";
 
-/** Deletes the rig after a question, and goes back to the list. */
+/** Deletes the rig after confirmation, and returns to the list. */
 export function DeleteRig({ miner }: { miner: MinerDetail }) {
   const [asks, setAsks] = useState(false);
   const { route } = useLocation();

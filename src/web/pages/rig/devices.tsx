@@ -10,7 +10,7 @@ import { boardFaults, deviceFaults, type Fault, isSwitchedOff, reportShares } fr
 
 const tones: Record<Fault, Tone> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
 
-/** What is wrong with a part, by word and colour; "OK" if nothing is. */
+/** The faults of a part, by word and colour; "OK" if there are none. */
 const Faults = ({ faults }: { faults: readonly Fault[] }) =>
   faults.length === 0 ? (
     <Mark tone="good">{t.rig.fine}</Mark>
@@ -148,7 +148,7 @@ interface CardsProps {
   readonly isGpu?: boolean;
 }
 
-/** Their integers say 0 where the rig says nothing. */
+/** Their integers are 0 where the rig reports nothing. */
 const known = (value: number, text: (value: number) => string): string => (value === 0 ? "–" : text(value));
 
 function Cards({ title, list, readings, isGpu = false }: CardsProps) {

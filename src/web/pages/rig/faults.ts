@@ -1,10 +1,10 @@
 import type { Board } from "../../../contract/readings.ts";
 import type { Device, MinerDetail } from "../../../contract/resources.ts";
 
-/** What is wrong with a part of a rig. */
+/** A fault of a part of a rig. */
 export type Fault = "hot" | "dead" | "sick" | "chips" | "off";
 
-/** °C from which a part is marked as hot: where the makers' own firmware begins to slow down or stop. */
+/** °C from which a part is marked as hot: where the manufacturers' own firmware begins to slow down or stop. */
 const hotChip = 95;
 const hotBoard = 85;
 const hotMemory = 100;
@@ -31,7 +31,7 @@ interface WithShares {
   readonly progressInfo: { readonly line1: string; readonly line2: string };
 }
 
-/** Whether pools or devices report their shares: if none has any and the rig has some, their zeros stand for unknown. */
+/** Whether pools or devices report their shares: if none has any and the rig has some, their zeros mean unknown. */
 export const reportShares = (
   list: readonly WithShares[],
   { shares }: Pick<MinerDetail["readings"], "shares">,

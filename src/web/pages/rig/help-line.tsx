@@ -19,7 +19,7 @@ interface HelpLineProps {
   readonly reload: () => void;
 }
 
-/** For a rig that does not hash, before everything else: what that means, and the one button that helps. */
+/** For a rig that does not hash, above everything else: the cause, and a button that helps. */
 export function HelpLine({ miner, commands, reload }: HelpLineProps) {
   const help = helpFor(miner);
   if (help === null) return null;

@@ -3,7 +3,7 @@ import type { MinerDetail } from "../../../contract/resources.ts";
 import type { Messages } from "../../../messages/messages.ts";
 import { controlsOf } from "./control-command.ts";
 
-/** What helps a rig that does not hash: a command, a section of its page, or another read. Null: waiting. */
+/** A remedy for a rig that does not hash: a command, a section of its page, or another read. Null: waiting. */
 export type Remedy =
   | { readonly control: Extract<ControlKey, "mining" | "restart" | "reboot"> }
   | { readonly tab: "settings" | "pools" }
@@ -15,7 +15,7 @@ export interface Help {
   readonly remedy: Remedy;
 }
 
-/** The most likely remedy; null for a rig that hashes, or is about to. */
+/** The most likely remedy; null for a rig that hashes or is about to. */
 export function helpFor(miner: MinerDetail): Help | null {
   const { statusInfo, readings, power } = miner;
   const status = statusInfo.statusDisplay;
@@ -56,7 +56,7 @@ export function helpFor(miner: MinerDetail): Help | null {
 
 type Key = Extract<Remedy, { control: unknown }>["control"];
 
-/** The first of these controls that the rig offers. */
+/** The first of these controls that the rig has. */
 function commandFor(miner: MinerDetail, ...wanted: readonly Key[]): Remedy {
   const keys = controlsOf(miner).map(({ key }) => key);
   const control = wanted.find((each) => keys.includes(each));

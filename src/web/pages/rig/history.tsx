@@ -35,7 +35,7 @@ interface RigHistoryProps {
 
 const lastDay: Period = { key: "24h", from: null, to: null };
 
-/** The curves of a rig; those up to now go on as the rig is read. */
+/** The curves of a rig; curves up to the present continue as the rig is read. */
 export function RigHistory({ miner, only = metrics, period = lastDay, height = 220 }: RigHistoryProps) {
   const [turn, setTurn] = useState(0);
   const { key, from, to } = period;
@@ -87,7 +87,7 @@ function Curves({ known, miner, only, height, live, history, from, to }: CurvesP
   const curves = useMemo(() => curvesOf(withLive(history, live)), [history, live]);
   const span = [from, Math.max(to, curves.times.at(-1) ?? to)] as const;
   const { algorithm } = miner.readings;
-  // A chart without any value would only take place, unless none has one.
+  // A chart without values would waste space, unless all are empty.
   const withValues = only.filter((metric) => curves[metric].some((value) => value !== null));
   const shown = withValues.length === 0 ? only.slice(0, 1) : withValues;
   const charts = useMemo(
@@ -128,7 +128,7 @@ function Curves({ known, miner, only, height, live, history, from, to }: CurvesP
   );
 }
 
-/** The section of the page with all curves, whose period stands in the address. */
+/** The section with all curves; their period is stored in the address. */
 export function HistorySection({ miner }: { miner: MinerDetail }) {
   const query = usePageQuery();
   const period = periodFrom(query.get("period"), query.get("from"), query.get("to"));
@@ -140,7 +140,7 @@ export function HistorySection({ miner }: { miner: MinerDetail }) {
   );
 }
 
-/** The period of a chart, which stands in the address. */
+/** The period of a chart, stored in the address. */
 export function PeriodChoice({ period }: { period: Period }) {
   const query = usePageQuery();
   const [problem, setProblem] = useState<string | undefined>(undefined);

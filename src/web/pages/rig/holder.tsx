@@ -3,7 +3,7 @@ import { dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
 
-/** Who controls the power of a rig now, and until when. */
+/** What controls the power of a rig now, and until when. */
 export function Holder({ power: { heldBy } }: { power: MinerDetail["power"] }) {
   if (heldBy === null) return null;
   const { what, until } = heldBy;

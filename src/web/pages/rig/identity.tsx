@@ -9,11 +9,11 @@ import { isManaged } from "./settings.tsx";
 
 interface IdentityProps {
   readonly miner: MinerDetail;
-  /** Null until they are loaded. */
+  /** Null until loaded. */
   readonly groups: readonly Group[] | null;
 }
 
-/** What the rig is, and where it is. */
+/** The identity and location of the rig. */
 export function Identity({ miner, groups }: IdentityProps) {
   const { identity, location, hostDescription } = miner;
   const page = isManaged(miner) ? null : ownPage(miner);
@@ -38,7 +38,7 @@ export function Identity({ miner, groups }: IdentityProps) {
     ],
     [
       t.rig.group,
-      // Its line is there from the beginning: what comes later would push down what somebody is reading.
+      // Its line is reserved from the start: a late answer would push down what the user is reading.
       groups === null && miner.groupId !== 0 ? (
         "…"
       ) : path.length === 0 ? null : (

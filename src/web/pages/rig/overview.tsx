@@ -16,7 +16,7 @@ import { Holder } from "./holder.tsx";
 import { Identity } from "./identity.tsx";
 import { AllTiles, FirstTiles, OtherTiles } from "./readings.tsx";
 
-/** What a person wants to know first of a rig and can do with it; then the rest. A phone shows little at once. */
+/** The most important facts and controls of a rig first, then the rest. A phone shows little at once. */
 export function Overview({ miner, groups, commands, known, reload }: OverviewProps) {
   const facts = (
     <>
@@ -25,7 +25,7 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
     </>
   );
   const controls = <Controls miner={miner} commands={commands} known={known} reload={reload} />;
-  // Beside few controls there is place.
+  // There is space beside few controls.
   const isShort = controlsOf(miner).length < 4;
   const columns = (
     <div class="rig-columns">
@@ -71,7 +71,7 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
 
 interface OverviewProps {
   readonly miner: MinerDetail;
-  /** Null until they are loaded. */
+  /** Null until loaded. */
   readonly groups: readonly Group[] | null;
   readonly commands: readonly Command[];
   readonly known: Known;
@@ -176,10 +176,10 @@ function MoneyCard({ miner: { money: worth, readings, coinInfo } }: { miner: Min
   );
 }
 
-/** What it mines, a second algorithm, a proxy's workers. */
+/** Its work, a second algorithm, a proxy's workers. */
 function WorkCard({ miner: { readings, coinInfo } }: { miner: MinerDetail }) {
   const { dual, proxy, bestShare, foundBlocks, startedAt, mode } = readings;
-  // The coin's is written as people write it.
+  // The coin's spelling is the familiar one.
   const algorithm = coinInfo.algorithm === "" ? readings.algorithm : coinInfo.algorithm;
   return (
     <Card title={t.rig.work}>

@@ -71,7 +71,7 @@ function Gone({ known }: { known: Known }) {
 
 interface RigViewProps {
   readonly miner: MinerDetail;
-  /** Null until they are loaded. */
+  /** Null until loaded. */
   readonly groups: readonly Group[] | null;
   readonly commands: Commands;
   readonly known: Known;
@@ -127,7 +127,7 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
   );
 }
 
-/** Only those that have something to show to this user. */
+/** Only sections with content for this user. */
 const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
   { key: "", label: t.rig.overview },
   ...(hasDevices(miner) ? [{ key: "devices", label: t.rig.hardware }] : []),
@@ -140,7 +140,7 @@ const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
   ...(may("changeMiner") && !isManaged(miner) ? [{ key: "settings", label: t.rig.settings }] : []),
 ];
 
-/** What was done with the rig, and what it reported. */
+/** Commands to the rig, and its notifications. */
 function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands }) {
   return (
     <>

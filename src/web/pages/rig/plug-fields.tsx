@@ -13,7 +13,7 @@ const topicOf = (value: string | { readonly topic: string } | undefined): string
 const pathOf = (value: string | { readonly path?: string | undefined } | undefined): string =>
   typeof value === "object" ? (value.path ?? "") : "";
 
-/** The plug that supplies a rig. Its password is written and never shown. */
+/** The plug that supplies a rig. Its password is write-only. */
 export function PlugFields({ supply, wrong }: { supply: Supply | null; wrong: (path: string) => string | undefined }) {
   const [type, setType] = useState<string>(supply?.type ?? "");
   const http = supply !== null && supply.type !== "mqtt" ? supply : null;
@@ -82,7 +82,7 @@ export function PlugFields({ supply, wrong }: { supply: Supply | null; wrong: (p
   );
 }
 
-/** The plug of a form; undefined if nothing of it was changed, null if it has none any more. */
+/** The plug in a form; undefined if unchanged, null if removed. */
 export function plugFrom(form: FormData, before: Supply | null): Given | undefined {
   const text = (name: string): string => String(form.get(`plug.${name}`) ?? "").trim();
   const type = types.find((each) => each === text("type"));
@@ -104,7 +104,7 @@ export function plugFrom(form: FormData, before: Supply | null): Given | undefin
   return sorted(plug) === sorted(before) ? undefined : plug;
 }
 
-/** As text that does not depend on the order of keys. */
+/** Text that does not depend on the order of keys. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) =>
     typeof each === "object" && each !== null && !Array.isArray(each)

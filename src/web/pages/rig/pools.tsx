@@ -25,7 +25,7 @@ interface PoolsProps {
 
 type PoolAction = "remove" | "disable" | "enable" | "prioritize";
 
-/** The pools that the rig itself reports, and what it lets be done with them. */
+/** The pools that the rig reports, with the possible actions. */
 export function Pools({ miner, reload, known }: PoolsProps & { readonly known: Known }) {
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<MinerPool | null>(null);
@@ -158,7 +158,7 @@ const PoolState = ({ state }: { state: string }) => (
   </Mark>
 );
 
-/** What the pool itself says about this worker. */
+/** The pool's own data about this worker. */
 function PoolView({ miner: { poolView: view, readings } }: { miner: MinerDetail }) {
   if (view === null || view === undefined) return null;
   return (
@@ -182,7 +182,7 @@ function PoolView({ miner: { poolView: view, readings } }: { miner: MinerDetail 
   );
 }
 
-/** Adds a pool of the service's list to the rig, or lets it mine at that one alone. */
+/** Adds one of the service's pools to the rig, or makes the rig mine only there. */
 function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void }) {
   const loaded = useLoaded((signal) => call("listAddPools", { id: miner.id }, { signal }), [miner.id]);
   const [chosen, setChosen] = useState("");

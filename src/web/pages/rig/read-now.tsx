@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { useButton } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
-/** Reads the rig at once, instead of at its next turn. */
+/** Reads the rig at once instead of at its next turn. */
 export function ReadNow({ id, reload }: { id: number; reload: () => void }) {
   const { busy, send } = useButton();
   const button = useRef<HTMLButtonElement>(null);

@@ -8,7 +8,7 @@ interface TilesProps {
   readonly miner: MinerDetail;
 }
 
-/** The figures of a rig. Each that is known says its age if it is out of date. */
+/** The figures of a rig. Outdated ones show their age. */
 export const AllTiles = (props: TilesProps) => (
   <Tiles>
     <FirstReadings {...props} />
@@ -16,7 +16,7 @@ export const AllTiles = (props: TilesProps) => (
   </Tiles>
 );
 
-/** The figures by which one sees how it is. */
+/** The figures that show the state of the rig. */
 export const FirstTiles = (props: TilesProps) => (
   <Tiles>
     <FirstReadings {...props} />
@@ -29,7 +29,7 @@ export const OtherTiles = (props: TilesProps) => (
   </Tiles>
 );
 
-/** What is beside a figure: texts, and its age if it is out of date. */
+/** Notes for a figure: texts, and its age if outdated. */
 function notesOf({ readings }: MinerDetail, value: number | null, ...texts: (string | null)[]) {
   const text = texts.filter((each) => each !== null).join("\u00a0· ");
   const isOld = readings.stale && value !== null;

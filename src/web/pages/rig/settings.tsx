@@ -18,7 +18,7 @@ import { may } from "../../session.ts";
 import { DeleteRig } from "./delete-rig.tsx";
 import { PlugFields, plugFrom } from "./plug-fields.tsx";
 
-/** Managed miners count from 1, all others from a billion. */
+/** Managed miners are numbered from 1, all others from a billion. */
 export const isManaged = ({ id }: Pick<MinerDetail, "id">): boolean => id < 1_000_000_000;
 
 interface SettingsProps {
@@ -26,7 +26,7 @@ interface SettingsProps {
   readonly reload: () => void;
 }
 
-/** What a server without this operation does not say. */
+/** Settings of a server without this operation. */
 const unknownSettings = (miner: MinerDetail): MinerSettings => ({
   declaredBy: "api",
   address: miner.hostDescription,
@@ -37,7 +37,7 @@ const unknownSettings = (miner: MinerDetail): MinerSettings => ({
   supply: null,
 });
 
-/** What an administrator sets of a rig. What the configuration file declares is changed there. */
+/** The administrator's settings of a rig. Values from the configuration file are changed there. */
 export function Settings({ miner, reload }: SettingsProps) {
   const hasSaved = useRef(false);
   const loaded = useLoaded(
@@ -76,7 +76,7 @@ const places = ["site", "container", "rack", "slot"] as const;
 interface FormProps {
   readonly miner: MinerDetail;
   readonly settings: MinerSettings;
-  /** It replaces a form that was saved, and takes its focus. */
+  /** It replaces a saved form, and takes its focus. */
   readonly focusesSave: boolean;
   readonly saved: () => void;
 }
@@ -96,7 +96,8 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const place = useRef<HTMLFormElement>(null);
   const saveButton = useRef<HTMLButtonElement>(null);
   useFocusBack(place, busy);
-  // A layout effect: an ordinary one starts some frames later, and would take the focus from where somebody types by then.
+  // A layout effect: an ordinary one starts some frames later, and would take the focus from where the user is typing
+  // by then.
   useLayoutEffect(() => {
     if (focusesSave) saveButton.current?.focus();
   }, []);
@@ -233,7 +234,7 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
 
 type Change = Omit<Input<"changeMiner">, "id">;
 
-/** What differs from before. An empty login field leaves the login as it is. */
+/** The changed fields. An empty login field leaves the login unchanged. */
 function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): Partial<Change> {
   const text = (name: string): string => String(form.get(name) ?? "").trim();
   const tags = [
@@ -266,7 +267,7 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
   };
 }
 
-/** Which parts of the login change. */
+/** The changed parts of the login. */
 const loginFrom = (text: (name: string) => string) =>
   Object.fromEntries(
     ["username", "password", "token"].flatMap((name) => (text(name) === "" ? [] : [[name, text(name)]])),

@@ -97,7 +97,7 @@ export function Software({ miner }: { miner: MinerDetail }) {
 
 const isDual = ({ dualAlgorithm }: ManagedMiner): boolean => dualAlgorithm !== "" && dualAlgorithm !== "Unspecified";
 
-/** As its host would start it; the service redacts the secrets. */
+/** The command line on the host; the service redacts the secrets. */
 function CommandLine({ id }: { id: number }) {
   const loaded = useLoaded((signal) => call("getManagedMinerCommand", { id }, { signal }), [id]);
   return (

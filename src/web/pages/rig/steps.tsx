@@ -19,7 +19,7 @@ interface StepsProps {
   readonly groups: readonly Group[];
 }
 
-/** Back to the list that the address names, all rigs by default, and on to the rigs before and after this one. */
+/** Links back to the list in the address (all rigs by default), and to the previous and next rig. */
 export function Steps({ id, groups }: StepsProps) {
   const { query } = useRoute();
   const view = useMemo(() => viewIn(query.list ?? ""), [query.list]);
@@ -40,7 +40,7 @@ export function Steps({ id, groups }: StepsProps) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!shortcuts.value || isTaken(event)) return;
-      // As a click on the link, so that forms with unsaved changes ask first.
+      // Clicks the link, so that forms with unsaved changes ask first.
       nav.current?.querySelector<HTMLElement>(`[aria-keyshortcuts="${letterOf(event)}"]`)?.click();
     };
     addEventListener("keydown", onKey);
@@ -69,20 +69,20 @@ export function Steps({ id, groups }: StepsProps) {
 
 type Query = Readonly<Record<string, string>>;
 
-/** The address of the list that a rig's page was opened from; of all rigs if it names none. */
+/** The address of the list from which a rig's page was opened; all rigs if there is none. */
 export const listAddress = ({ list = "" }: Query): string => link("rigs") + searchOf(viewIn(list));
 
-/** The query with all its fields: the next rig is shown in the same section. */
+/** The query with all its fields: the next rig opens in the same section. */
 const searchIn = (query: Query): string => {
   const search = new URLSearchParams(query);
   return search.size === 0 ? "" : `?${search}`;
 };
 
-/** The letter of a key; of its place on the keyboard where that types another script. */
+/** The letter of a key; in another script, the letter of its position on the keyboard. */
 const letterOf = ({ key, code }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? key.toLowerCase() : code.replace(/^Key/, "").toLowerCase();
 
-/** Where letters are typed or choose something, and dialogs above the page. */
+/** Elements where letters are typed or choose something, and dialogs above the page. */
 const typing = "input:not([type=checkbox], [type=range]), select, textarea, dialog, [popover]";
 
 const isTaken = ({ target, altKey, ctrlKey, metaKey, shiftKey, defaultPrevented }: KeyboardEvent): boolean =>
@@ -97,12 +97,12 @@ interface StepProps {
   readonly letter: "j" | "k";
   readonly icon: IconName;
   readonly name: string;
-  /** null: there is none in this direction. */
+  /** Null: there is none in this direction. */
   readonly rig: Row | null;
   readonly hrefOf: (rig: Row) => string;
 }
 
-/** A link to another rig. At the end of the list it leads nowhere, and keeps the focus. */
+/** A link to another rig. At the end of the list it does nothing, and keeps the focus. */
 function Step({ letter, icon, name, rig, hrefOf }: StepProps) {
   const target = rig === null ? name : rig.name;
   const attributes = {

@@ -20,7 +20,7 @@ interface StoryProps {
   readonly known: Known;
 }
 
-/** What happened to a rig, in one line of time. */
+/** The timeline of a rig. */
 export function Story({ miner, commands, known }: StoryProps) {
   const [lines, setLines] = useState(firstLines);
   const story = storyOf(miner, commands, notifications.value ?? []);

@@ -6,12 +6,14 @@ import { connection, onEvent } from "../../live.ts";
 import { type Loaded, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { useShownRows } from "../../shown-rows.ts";
 
-/** ms between two reads of a rig whose events come faster. */
+/** Minimum ms between two reads of a rig with frequent events. */
 const intervalMs = 1_000;
-/** ms after which a rig without events is read again: a change of its boards or fans alone makes no event. */
+/** ms after which a rig without events is read again: changes of its boards or fans alone cause no event. */
 const refreshMs = 15_000;
 
-/** One rig as the service knows it, read again when it changes; null if there is none, or none that this user sees. */
+/**
+ * One rig as the service shows it, read again when it changes; null if it does not exist or is hidden from this user.
+ */
 export function useRig(id: number): Loaded<MinerDetail | null> {
   const loaded = useLoaded(
     (signal) =>

@@ -10,7 +10,7 @@ export function controlText(key: string): string {
   return board === undefined ? named(t.rig.control, key) : t.rig.board({ slot: board });
 }
 
-/** An action with what matters of its parameters: "Power limit 2400". */
+/** An action with its main parameters: "Power limit 2400". */
 export function actionText({ action, parameters }: Pick<Job, "action" | "parameters">): string {
   const { property, value, watts, mode, tag, group } = parameters;
   if (action === "set" && property !== undefined) return `${controlText(String(property))} ${String(value)}`;

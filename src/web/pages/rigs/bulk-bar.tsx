@@ -10,7 +10,7 @@ import type { GroupTree } from "./groups.ts";
 import { clearSelection, mostCompared, selectAll, selection } from "./selection.ts";
 import type { Listed } from "./use-listed.ts";
 
-/** What is selected, and what can be done with it. */
+/** The selection, and its possible actions. */
 export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
   const [open, setOpen] = useState<BulkName | null>(null);
   const ids = selection.value;

@@ -28,12 +28,12 @@ interface BulkDialogProps {
   readonly onClose: () => void;
 }
 
-/** Actions that need nothing more. */
+/** Actions without parameters. */
 const complete: ReadonlySet<BulkName> = new Set(["restart", "reboot", "stop", "start", "acknowledge", "delete"]);
 
-/** Asks for what an action needs, shows what would happen, and starts it. Its button says for how many rigs. */
+/** Asks for the parameters of an action, shows a preview, and starts it. The button shows the number of rigs. */
 export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
-  // The rigs of the moment at which it was opened: what is confirmed is what is done.
+  // The rigs at the time of opening: the action affects exactly the confirmed ones.
   const [rows] = useState(selected);
   const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
   const [parameters, setParameters] = useState<BulkParameters | null>(complete.has(name) ? {} : null);
@@ -143,7 +143,7 @@ function Rehearsal({ results }: { results: readonly JobResult[] }) {
   );
 }
 
-/** Alarms of these rigs that nobody has acknowledged, by rig. */
+/** Unacknowledged alarms of these rigs, by rig. */
 function unseenAlarms(ids: readonly number[]): Alarms {
   const wanted = new Set(ids);
   const alarms = new Map<number, Notification[]>();
@@ -155,7 +155,7 @@ function unseenAlarms(ids: readonly number[]): Alarms {
   return alarms;
 }
 
-/** Calls the service rig by rig, for what it has no bulk action. */
+/** Calls the service rig by rig, for actions without a bulk operation. */
 function startOwn(
   name: BulkName,
   parameters: BulkParameters,
@@ -182,7 +182,7 @@ function startOwn(
     await call("changeMiner", { id, group: Number(group) });
     return t.rigs.moved({ group: tree.nameOf(Number(group)) ?? t.rigs.noGroup });
   };
-  // The list of jobs names groups by their name.
+  // The list of jobs shows groups by name.
   const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;
   startOwnJob(name, shown, ids, each, t.rigs.notSent);
 }

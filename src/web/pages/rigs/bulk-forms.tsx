@@ -17,7 +17,7 @@ interface Choice {
   readonly text: string;
 }
 
-/** One of many, none at first. */
+/** One of many, none by default. */
 const Choose = ({
   label,
   choices,

@@ -3,7 +3,7 @@ import type { CallName } from "../../../contract/service.ts";
 import type { IconName } from "../../parts/icon.tsx";
 import { may } from "../../session.ts";
 
-/** What can be done with the selected rigs. */
+/** An action for the selected rigs. */
 export interface BulkKind {
   readonly icon: IconName;
   readonly needs: CallName;
@@ -33,10 +33,10 @@ export const bulkNames = Object.keys(bulkKinds).filter((name): name is BulkName 
 const kinds: Readonly<Record<BulkName, BulkKind>> = bulkKinds;
 export const kindOf = (name: BulkName): BulkKind => kinds[name];
 
-/** Whether this user may do it; services without bulk actions take them rig by rig. */
+/** Whether this user may run it; services without bulk actions receive one call per rig. */
 export const mayDo = (name: BulkName): boolean =>
   may(kindOf(name).needs) || (kindOf(name).isAction === true && may("minerAction"));
 
 export type BulkParameters = BulkJob["parameters"];
-/** Takes what a form was filled in with; null: not filled in yet. */
+/** Sets the values of a form; null: not complete yet. */
 export type SetParameters = (parameters: BulkParameters | null) => void;

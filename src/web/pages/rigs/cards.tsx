@@ -15,11 +15,11 @@ const cardRem = 20;
 const gapRem = 0.75;
 const mostFigures = 8;
 
-/** How many cards stand beside one another in a width, px. */
+/** The number of cards that fit side by side into a width, px. */
 const lanesIn = (width: number): number =>
   Math.max(1, Math.floor((width + gapRem * rem()) / ((cardRem + gapRem) * rem())));
 
-/** Keeps how far the page is scrolled. */
+/** Remembers the scroll position of the page. */
 function usePageScroll(search: string): void {
   useEffect(() => {
     const onScroll = () => {
@@ -30,11 +30,14 @@ function usePageScroll(search: string): void {
   }, [search]);
 }
 
-/** Cards side by side, and px from the top of the page to the first. By itself, so that it keeps no rows of before. */
+/**
+ * The number of columns, and px from the top of the page to the first card. A separate function, so that it keeps no
+ * earlier rows.
+ */
 function useLanes(place: RefObject<HTMLElement | null>): { readonly lanes: number; readonly margin: number } {
   const [lanes, setLanes] = useState(1);
   const [margin, setMargin] = useState(0);
-  // Where the list begins depends on what stands above it.
+  // The start of the list depends on the content above it.
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
@@ -51,7 +54,7 @@ function useLanes(place: RefObject<HTMLElement | null>): { readonly lanes: numbe
   return { lanes, margin };
 }
 
-/** The rigs as cards, in as many columns as there is room for. */
+/** The rigs as cards, in as many columns as fit. */
 export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
   const place = useRef<HTMLDivElement>(null);
   const { lanes, margin } = useLanes(place);
@@ -60,8 +63,8 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
   const size = (2.75 + 1.75 + 2.75 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
   const virtual = useVirtual({ count: Math.ceil(rows.length / lanes), size, margin, overscan: 4 });
   const isPlaced = useRef(false);
-  // After the shell, which takes every new page to its top. Once, but without a list of
-  // what it depends on, which would make it keep the rows of now.
+  // Runs after the shell, which scrolls every new page to its top. Once, but without a dependency list, which would
+  // keep the present rows.
   useEffect(() => {
     const element = place.current;
     if (element === null || isPlaced.current) return;

@@ -8,11 +8,11 @@ const layoutKey = "rigbridge.rigs.layout";
 const storedColumns = (localStorage.getItem(columnsKey) ?? "").split(",").filter(isColumn);
 const storedLayout = localStorage.getItem(layoutKey);
 
-/** The columns that this browser shows where an address does not say. */
+/** The columns of this browser, used if an address does not specify them. */
 export const ownColumns = signal<readonly ColumnKey[]>(
   storedColumns.length === 0 ? usualColumns : [...new Set(storedColumns)],
 );
-/** null: cards on narrow screens. */
+/** Null: cards on narrow screens. */
 export const ownLayout = signal<Layout | null>(layouts.find((layout) => layout === storedLayout) ?? null);
 
 export function keepColumns(columns: readonly ColumnKey[]): void {

@@ -9,7 +9,7 @@ export type ColumnKey = (typeof columnKeys)[number];
 
 export const isColumn = (name: string): name is ColumnKey => columnKeys.some((key) => key === name);
 
-/** As long as nobody has chosen others. */
+/** The default columns. */
 export const usualColumns: readonly ColumnKey[] = [
   ...(["name", "status", "hashrate", "performance", "power", "temperature"] as const),
   ...(["profit", "model", "group", "address"] as const),

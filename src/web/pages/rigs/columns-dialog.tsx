@@ -9,7 +9,7 @@ interface ColumnsProps {
   readonly onClose: () => void;
 }
 
-/** Which columns are shown, and in which order. The name always is. */
+/** The shown columns and their order. The name is always shown. */
 export function ColumnsDialog({ chosen, change, onClose }: ColumnsProps) {
   const others = columnKeys.filter((key) => !chosen.includes(key));
   const move = (key: ColumnKey, by: -1 | 1) => {

@@ -9,22 +9,22 @@ import type { ColumnKey } from "./column-keys.ts";
 import { performanceOf } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
 
-/** How a column is sorted, shown and written to a file. */
+/** How a column is sorted, displayed and exported. */
 export interface Column {
-  /** Numbers before unknown ones, texts by name. */
+  /** Numbers before unknown values, texts by name. */
   readonly value: (row: Row, tree: GroupTree) => string | number | null;
   /** By default the value, as text. */
   readonly cell?: (row: Row, tree: GroupTree) => ComponentChildren;
   /** rem */
   readonly width: number;
-  /** Columns of the list that it is read from, beside the usual ones. */
+  /** Row columns that it needs besides the default ones. */
   readonly fields?: readonly (keyof Row)[];
   readonly isNumber?: true;
 }
 
 type Figure = (value: number | null | undefined, row: Row) => string;
 
-/** A reading: with its age if it is out of date, and none of a rig that cannot be reached. */
+/** A reading, with its age if outdated; empty for a rig that cannot be reached. */
 const reading = (read: (row: Row) => number | null | undefined, show: Figure, width = 6.25): Column => ({
   value: (row) => read(row) ?? null,
   cell: (row) => {
@@ -122,7 +122,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   cost: { ...reading(({ cost }) => cost, amount), fields: ["cost"] },
   energy: figure("energy", (value) => format.energy(value)),
   uptime: {
-    // By the start, so that a second that passes changes no order.
+    // By start time, so that a passing second does not change the order.
     value: ({ startedAt }) => (startedAt === null || startedAt === undefined ? null : -Date.parse(startedAt)),
     cell: ({ startedAt }) => format.duration(age(startedAt)),
     width: 7,
@@ -154,7 +154,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   uid: text(({ uid }) => uid, 14),
 };
 
-/** What a cell shows. */
+/** The content of a cell. */
 export function cellOf(key: ColumnKey, row: Row, tree: GroupTree): ComponentChildren {
   const { cell, value } = columns[key];
   if (cell !== undefined) return cell(row, tree);
@@ -162,7 +162,7 @@ export function cellOf(key: ColumnKey, row: Row, tree: GroupTree): ComponentChil
   return plain === null ? format.unknown : <bdi title={String(plain)}>{plain}</bdi>;
 }
 
-/** The order of a column: unknown values last in both directions, equal ones by name. */
+/** The sort order of a column: unknown values last in both directions, equal ones by name. */
 export function compareBy(key: ColumnKey, descending: boolean, tree: GroupTree): (one: Row, other: Row) => number {
   const { value } = columns[key];
   const sign = descending ? -1 : 1;

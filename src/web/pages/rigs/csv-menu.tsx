@@ -6,7 +6,7 @@ import { say } from "../../parts/messages.tsx";
 import { csvOfRigs } from "./csv.ts";
 import type { GroupTree } from "./groups.ts";
 
-/** The list as it is filtered, for a spreadsheet. */
+/** Exports the filtered list for a spreadsheet. */
 export function CsvMenu({ rows, tree }: { rows: readonly Row[]; tree: GroupTree }) {
   const text = () => csvOfRigs(rows, tree.nameOf);
   const copy = async () => {
@@ -31,7 +31,7 @@ export function CsvMenu({ rows, tree }: { rows: readonly Row[]; tree: GroupTree 
   );
 }
 
-/** Browsers offer the clipboard only over HTTPS or on the own machine; the older way also works on a LAN. */
+/** Browsers offer the clipboard only over HTTPS or on localhost; the older way also works on a LAN. */
 async function copyText(text: string): Promise<boolean> {
   if (window.isSecureContext) {
     const isCopied = await navigator.clipboard.writeText(text).then(
@@ -51,7 +51,7 @@ async function copyText(text: string): Promise<boolean> {
 }
 
 function download(text: string): void {
-  // The mark at its beginning tells spreadsheets that it is UTF-8.
+  // The byte order mark tells spreadsheets that it is UTF-8.
   const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
   const anchor = document.createElement("a");
   anchor.href = address;

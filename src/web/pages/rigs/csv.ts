@@ -1,7 +1,7 @@
 import { csvOf } from "../../../contract/csv.ts";
 import type { Row } from "../../live.ts";
 
-/** What a list of rigs is for a spreadsheet: plain numbers in base units (H/s, W, °C), whatever columns are shown. */
+/** A list of rigs for a spreadsheet: plain numbers in base units (H/s, W, °C), independent of the shown columns. */
 export function csvOfRigs(rows: readonly Row[], groupName: (id: number) => string | undefined): string {
   return csvOf({
     columns: [

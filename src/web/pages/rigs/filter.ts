@@ -2,7 +2,7 @@ import type { Row } from "../../live.ts";
 import type { GroupTree } from "./groups.ts";
 import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, type View, without } from "./view.ts";
 
-/** Stands for rigs without the value, or whose value is not known. */
+/** Stands for rigs with an absent or unknown value. */
 export const none = "";
 
 type Reader = (row: Row, tree: GroupTree) => readonly string[];
@@ -34,7 +34,7 @@ const figures: Readonly<Record<RangeKey, (row: Row) => number | null>> = {
 export const performanceOf = ({ hashrate, expected }: Row): number | null =>
   hashrate === null || expected === null || expected === 0 ? null : hashrate / expected;
 
-/** The texts of a rig that a search looks at, each made once: rows are replaced, never changed. */
+/** The searched texts of a rig, each built once: rows are replaced, never changed. */
 const texts = new WeakMap<Row, string>();
 
 function textOf(row: Row): string {
@@ -55,7 +55,7 @@ type Test = (row: Row) => boolean;
 
 function testOf(view: View, part: Part, tree: GroupTree): Test {
   if (part === "text") {
-    // As a whole: single digits of it would be in nearly every address.
+    // Matched as a whole: single digits would occur in nearly every address.
     const words = view.text.trim().replace(/\s+/g, " ").toLowerCase();
     return (row) => textOf(row).includes(words);
   }
@@ -86,7 +86,7 @@ export const countOf = (rows: Iterable<Row>, view: View, tree: GroupTree): numbe
   return count;
 };
 
-/** How many rigs each value of a facet would list, with the other filters as they are. */
+/** The number of rigs for each value of a facet, with the other filters unchanged. */
 export function facetCounts(rows: Iterable<Row>, view: View, key: FacetKey, tree: GroupTree): Map<string, number> {
   const matches = matcher(without(view, key), tree);
   const counts = new Map<string, number>();
@@ -95,7 +95,7 @@ export function facetCounts(rows: Iterable<Row>, view: View, key: FacetKey, tree
   return counts;
 }
 
-/** How many rigs would be listed without one of the filters, most first; those that would not help are left out. */
+/** The number of rigs without one of the filters, most first; only those that would help. */
 export const drops = (rows: readonly Row[], view: View, tree: GroupTree): { part: Part; count: number }[] =>
   partsOf(view)
     .map((part) => ({ part, count: countOf(rows, without(view, part), tree) }))

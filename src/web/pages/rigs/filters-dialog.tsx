@@ -29,11 +29,11 @@ interface FiltersProps {
   readonly listed: number;
   readonly tree: GroupTree;
   readonly onClose: () => void;
-  /** Above the filters. */
+  /** Shown above the filters. */
   readonly children: ComponentChildren;
 }
 
-/** All filters, each value with the number of rigs that it would list. */
+/** All filters, each value with the number of matching rigs. */
 export function FiltersDialog({ view, change, all, listed, tree, onClose, children }: FiltersProps) {
   return (
     <Dialog
@@ -121,7 +121,7 @@ function Values({ name, view, change, all, tree }: FacetProps) {
 
 const order: readonly string[] = statuses;
 
-/** Statuses as they are counted, unknown values last. */
+/** Statuses in counting order, unknown values last. */
 function orderOf(key: FacetKey, one: string, other: string): number {
   const place = (value: string): number => (key === "status" ? order.indexOf(value) : value === none ? 1 : 0);
   return place(one) - place(other);

@@ -2,9 +2,9 @@ import type { Group } from "../../../contract/resources.ts";
 
 /** The groups of rigs, by id. */
 export interface GroupTree {
-  /** "Hall / Row 1"; undefined for a group that is not known. */
+  /** "Hall / Row 1"; undefined for an unknown group. */
   nameOf(id: number): string | undefined;
-  /** The group and those around it, as texts: a rig in a row is also in its hall. */
+  /** The ids of the group and its parents, as texts: a rig in a row is also in its hall. */
   pathOf(id: number): readonly string[];
   readonly all: readonly Group[];
 }

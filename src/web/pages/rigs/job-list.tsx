@@ -10,7 +10,7 @@ import { ResultsDialog } from "./results-dialog.tsx";
 
 const parts = ["done", "failed", "unknown", "waiting", "cancelled"] as const;
 
-/** How many rigs of a job are where. */
+/** The number of rigs of a job by state. */
 function countsOf({ total, done, failed, unknown, results, state }: Job): Record<(typeof parts)[number], number> {
   const cancelled = results?.filter((result) => result.state === "cancelled").length ?? 0;
   const open = results?.filter((result) => isOpen(result.state)).length ?? 0;
@@ -18,7 +18,7 @@ function countsOf({ total, done, failed, unknown, results, state }: Job): Record
   return { done, failed, unknown, waiting, cancelled };
 }
 
-/** The actions under way, found again after a reload of the page. */
+/** The running actions, also after a reload of the page. */
 export function JobList() {
   useEffect(() => {
     const ending = new AbortController();

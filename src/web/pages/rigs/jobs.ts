@@ -7,7 +7,7 @@ import { may } from "../../session.ts";
 
 export type JobResult = BulkAction["results"][number];
 
-/** An action for many rigs: the service's, or calls of this page one after the other. */
+/** An action for many rigs: run by the service, or by calls of this page in sequence. */
 export interface Job {
   readonly key: string;
   readonly action: string;
@@ -17,12 +17,12 @@ export interface Job {
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
-  /** null: not read yet. */
+  /** Null: not loaded yet. */
   readonly results: readonly JobResult[] | null;
-  /** Why its progress is not known now. */
+  /** Why its progress is currently unknown. */
   readonly problem: string | null;
   readonly cancel: () => Promise<unknown>;
-  /** The same for some of its rigs. */
+  /** Repeats it for some of its rigs. */
   readonly again: (ids: readonly number[]) => Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ export function dismiss(job: Job): void {
   keepFollowed();
 }
 
-/** Finds the jobs that are under way, no matter who started them, and those of this browser. */
+/** Finds running jobs of any user, and those of this browser. */
 export async function findJobs(signal: AbortSignal): Promise<void> {
   if (!may("listBulkActions")) return;
   const all = await call("listBulkActions", {}, { signal });
@@ -57,7 +57,7 @@ export async function findJobs(signal: AbortSignal): Promise<void> {
 
 type Pace = { readonly parallel: number; readonly delay: number };
 
-/** Starts an action of the service for these rigs, and follows it. */
+/** Starts a bulk action of the service for these rigs, and follows it. */
 export async function startJob(
   action: BulkBody["action"],
   parameters: BulkJob["parameters"],
@@ -73,7 +73,7 @@ export async function startJob(
   follow({ id, action, parameters, state: "running", total, ...dates, ...counts }, pace);
 }
 
-/** What would happen, by each rig's last reading. */
+/** The preview for each rig, by its last reading. */
 export async function rehearse(
   action: BulkBody["action"],
   parameters: BulkJob["parameters"],
@@ -102,7 +102,7 @@ function bodyOf(
   };
 }
 
-/** A job as the service describes it; `results` are null until they are read. */
+/** A job in the form of the API; `results` are null until loaded. */
 type ServiceJob = BulkJob & { readonly results: readonly JobResult[] | null };
 
 function jobOf(job: ServiceJob, problem: string | null, pace?: Pace): Job {
@@ -124,12 +124,12 @@ function jobOf(job: ServiceJob, problem: string | null, pace?: Pace): Job {
   };
 }
 
-/** ms between two reads of a job, by its size: the answer lists each of its rigs. */
+/** Minimum ms between two reads of a job; longer for large ones, because the answer lists each of their rigs. */
 const shortestMs = 700;
 const longestMs = 3_000;
 const msPerRig = 0.5;
 
-/** Reads a job again and again, sooner after commands, until it has ended or is dismissed. */
+/** Polls a job, sooner after commands, until it has ended or is dismissed. */
 function follow(start: ServiceJob, pace?: Pace): void {
   const { id } = start;
   const key = String(id);
@@ -155,7 +155,7 @@ function follow(start: ServiceJob, pace?: Pace): void {
 
 export const isOpen = (state: JobResult["state"]): boolean => state === "queued" || state === "sent";
 
-/** After `leastMs` as soon as a command changes, in any case after some seconds. */
+/** Resolves once a command changes, after `leastMs` at the earliest, or after some seconds. */
 async function commandOrTime(leastMs: number): Promise<void> {
   let seen = false;
   let wake = (): void => undefined;
@@ -174,7 +174,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 let lastOwn = 0;
 const ownAtOnce = 4;
 
-/** Does something for each of these rigs that the service has no bulk action for. `each` resolves with what it did. */
+/** Runs an action without a bulk operation on each of these rigs. `each` resolves with its result. */
 export function startOwnJob(
   action: string,
   parameters: BulkJob["parameters"],

@@ -1,4 +1,4 @@
-/** How far the list was scrolled when it was left, px, and the rig whose page was open last: the way back leads there. */
+/** The scroll position of the list when it was left, px, and the last opened rig, for the way back. */
 let left: { readonly search: string; readonly top: number } | null = null;
 let opened: number | null = null;
 
@@ -13,15 +13,17 @@ export function markOpened(id: number): void {
 
 export const lastOpened = (): number | null => opened;
 
-/** Where a rig is in the list, and how much of the list is visible; px. */
+/** Where a rig is in the list, and the height of the visible part; px. */
 interface Spot {
-  /** null: it is not listed. */
+  /** Null: not listed. */
   readonly start: number | null;
   readonly size: number;
   readonly visible: number;
 }
 
-/** How far to scroll a list that appears: as far as before, or to the rig that was open if that does not show it. */
+/**
+ * The scroll position for a list that appears: the previous one, or that of the opened rig if it would not be visible.
+ */
 export function topAgain(search: string, { start, size, visible }: Spot): number {
   const top = left?.search === search ? left.top : 0;
   if (start === null || (start >= top && start + size <= top + visible)) return top;

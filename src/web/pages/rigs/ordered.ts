@@ -3,13 +3,13 @@ import type { Row } from "../../live.ts";
 export type Compare = (one: Row, other: Row) => number;
 
 /**
- * All rigs in an order that is kept up to date: after some have changed, only these are sorted, and merged with the
+ * All rigs in sorted order, kept up to date: after changes, only the changed ones are sorted and merged with the
  * others.
  */
 export class OrderedRows {
   #compare: Compare | null = null;
   #rows: readonly Row[] = [];
-  /** What was sorted last. */
+  /** The last sorted rows. */
   readonly #sorted = new Map<number, Row>();
 
   /** The same array as before if nothing has changed. */
@@ -43,7 +43,7 @@ function merged(rows: readonly Row[], others: readonly Row[], compare: Compare):
   return [...pieces, rows.slice(from)].flat();
 }
 
-/** The index of the first row that comes after another, by halving. */
+/** The index of the first row that comes after another, by bisection. */
 function firstAfter(rows: readonly Row[], other: Row, from: number, compare: Compare): number {
   let [low, high] = [from, rows.length];
   while (low < high) {

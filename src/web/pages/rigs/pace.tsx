@@ -3,7 +3,7 @@ import { Field } from "../../parts/field.tsx";
 import { TypedInput } from "../../parts/typed-input.tsx";
 
 export interface PaceValue {
-  /** Rigs at once. */
+  /** Concurrent rigs. */
   readonly parallel: number;
   /** s between two starts. */
   readonly delay: number;
@@ -14,7 +14,7 @@ interface PaceProps {
   readonly change: (part: Partial<PaceValue>) => void;
 }
 
-/** How quickly the rigs follow one another. */
+/** The pace of a bulk action. */
 export const Pace = ({ value, change }: PaceProps) => (
   <details class="pace">
     <summary>{t.rigs.pace}</summary>
@@ -49,7 +49,7 @@ interface NumberFieldProps {
   readonly onNumber: (value: number) => void;
 }
 
-/** Clamps the number to the range and ignores text that is not a number. */
+/** Clamps the number to the range and ignores invalid text. */
 function NumberField({ label, value, onNumber, ...limits }: NumberFieldProps) {
   const commit = (text: string): void => {
     const number = Number(text);

@@ -31,7 +31,7 @@ import { useView } from "./use-view.ts";
 import { allRigs, searchOf, type View, without } from "./view.ts";
 import { ViewsBar } from "./views-bar.tsx";
 
-/** All rigs, of two or of ten thousand: found, compared, and acted on. */
+/** All rigs, two or ten thousand: search, compare, and act. */
 export default function Rigs() {
   const [view, change] = useView();
   const groups = useLoaded(
@@ -121,7 +121,7 @@ interface NoneProps {
   readonly known: Known;
 }
 
-/** Says which filter to drop. */
+/** Suggests filters to remove. */
 const NoneListed = ({ view, change, listed, tree, known }: NoneProps) => (
   <EmptyState known={known} icon="filter" title={t.rigs.none} text={t.rigs.noneText}>
     <div class="drops">

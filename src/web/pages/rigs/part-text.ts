@@ -5,7 +5,7 @@ import { none } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
 import { type FacetKey, isFacet, isRange, type Part, type View } from "./view.ts";
 
-/** The text of a key that comes from outside, or the key itself. */
+/** The text for a key from outside, or the key itself. */
 export const named = (texts: Readonly<Record<string, string>>, key: string): string =>
   Object.hasOwn(texts, key) ? (texts[key] ?? key) : key;
 

@@ -1,19 +1,19 @@
 import type { Row } from "../../live.ts";
 import type { Compare } from "./ordered.ts";
 
-/** Where a rig stands in a list. */
+/** The position of a rig in a list. */
 export interface Place {
-  /** How many rigs stand before it. */
+  /** The number of rigs before it. */
   readonly before: number;
-  /** Of the list. */
+  /** The number of rigs in the list. */
   readonly total: number;
-  /** false: the filters do not list the rig any more; it keeps the place that it would have. */
+  /** False: the filters no longer match the rig; it keeps the position that it would have. */
   readonly isListed: boolean;
   readonly previous: Row | null;
   readonly next: Row | null;
 }
 
-/** Finds the place in one pass: sorting ten thousand rigs to know three of them would stop the page. */
+/** Finds the position in one pass: sorting ten thousand rigs to know three of them would block the page. */
 export function placeOf(rig: Row, rows: Iterable<Row>, isListed: (row: Row) => boolean, compare: Compare): Place {
   let before = 0;
   let total = 0;

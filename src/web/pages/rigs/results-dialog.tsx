@@ -17,7 +17,7 @@ interface ResultsProps {
   readonly onClose: () => void;
 }
 
-/** What each rig said, failures first. */
+/** The answer of each rig, failures first. */
 export const ResultsDialog = ({ title, job, failed, onClose }: ResultsProps) => (
   <Dialog
     title={title}

@@ -6,11 +6,11 @@ import { openAlarms, type Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { link } from "../../route.ts";
 
-/** The address of a rig's page that knows the list it is opened from, by the query of that list. */
+/** The address of a rig's page, including the query of the list it is opened from. */
 export const rigAddress = (id: number, search: string): string =>
   link(`rigs/${id}`) + (search === "" ? "" : `?${new URLSearchParams({ list: search.slice(1) })}`);
 
-/** The name of a rig, which leads to its page, with its open alarms. */
+/** The name of a rig as a link to its page, with its open alarms. */
 export const RigLink = ({ row, search, tabIndex }: { row: Row; search: string; tabIndex?: number }) => (
   <span class="rig-link">
     <a href={rigAddress(row.id, search)} tabIndex={tabIndex}>
@@ -22,7 +22,7 @@ export const RigLink = ({ row, search, tabIndex }: { row: Row; search: string; t
 
 const mostNamed = 5;
 
-/** By rig, once for all rows that show alarms. */
+/** By rig, computed once for all rows that show alarms. */
 const openByRig = computed(() => {
   const byRig = new Map<number, Notification[]>();
   for (const notification of openAlarms.value ?? []) {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { filtersOf, viewIn } from "./view.ts";
 
-/** A view with a name. Its filters are kept as they stand in an address. */
+/** A named view. Its filters are stored as in an address. */
 export interface SavedView {
   readonly name: string;
   readonly search: string;
@@ -27,7 +27,7 @@ function viewsIn(each: unknown): SavedView[] {
   return [{ name: name.slice(0, longestName), search: filtersOf(viewIn(search)) }];
 }
 
-/** The views that this browser keeps. */
+/** The views saved in this browser. */
 export const savedViews = signal(stored());
 
 function keep(views: readonly SavedView[]): void {
@@ -41,7 +41,7 @@ export const saveView = (view: SavedView): void =>
 
 export const deleteView = (wanted: SavedView): void => keep(savedViews.value.filter((view) => view !== wanted));
 
-/** Those that every browser has. °C and money per day, as in the filters. */
+/** Built-in views. °C and money per day, as in the filters. */
 export const builtInViews = [
   { name: "notMining", search: "?status=Idle&status=Stopped&status=Error&status=Disconnected" },
   { name: "hot", search: "?temperature=75..&sort=-temperature" },

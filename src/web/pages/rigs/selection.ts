@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import type { Row } from "../../live.ts";
 
-/** Ids of the rigs that are selected. Filters leave them selected; the bar says how many are hidden. */
+/** Ids of the selected rigs. Filters do not deselect them; the bar shows the number of hidden ones. */
 export const selection = signal<ReadonlySet<number>>(new Set());
-/** Where a range begins. */
+/** The start of a range. */
 let anchor: number | null = null;
 
 export function clearSelection(): void {
@@ -15,7 +15,7 @@ export function selectAll(rows: readonly Row[]): void {
   selection.value = new Set(rows.map(({ id }) => id));
 }
 
-/** Selects the rig, or no longer; with `range` everything from the rig before to this one. */
+/** Toggles the rig; with `range`, selects everything between the last one and this one. */
 export function toggleSelected(rows: readonly Row[], id: number, range: boolean): void {
   const selected = new Set(selection.value);
   const from = range && anchor !== null ? rows.findIndex((row) => row.id === anchor) : -1;
@@ -28,11 +28,11 @@ export function toggleSelected(rows: readonly Row[], id: number, range: boolean)
   selection.value = selected;
 }
 
-/** Rigs that are gone are no longer selected. */
+/** Deselects removed rigs. */
 export function keepOnly(ids: ReadonlyMap<number, Row>): void {
   const gone = [...selection.value].filter((id) => !ids.has(id));
   if (gone.length > 0) selection.value = new Set([...selection.value].filter((id) => ids.has(id)));
 }
 
-/** Rigs in one chart: more curves could not be told apart. */
+/** Maximum rigs in one chart: more curves could not be told apart. */
 export const mostCompared = 6;

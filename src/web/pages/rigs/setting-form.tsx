@@ -12,7 +12,7 @@ import type { SetParameters } from "./bulk-kinds.ts";
 import { named } from "./part-text.ts";
 import { type Setting, settingsOf } from "./settings.ts";
 
-/** Rigs of the same model and algorithm mostly have the same controls: one of each is asked. */
+/** Rigs of the same model and algorithm usually have the same controls: one of each is queried. */
 const mostAsked = 12;
 
 function samplesOf(rows: readonly Row[]): Row[] {

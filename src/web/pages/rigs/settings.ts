@@ -1,6 +1,6 @@
 import type { Control } from "../../../contract/readings.ts";
 
-/** A control of some of the selected rigs, with the widest of their ranges: each rig refuses what is outside its own. */
+/** A control of some selected rigs, with the union of their ranges: each rig refuses values outside its own. */
 export interface Setting {
   readonly key: string;
   readonly kind: Control["kind"];
@@ -11,14 +11,14 @@ export interface Setting {
   readonly options: readonly string[];
   readonly lasting: boolean;
   readonly restartsMining: boolean;
-  /** How many models have it. */
+  /** The number of models with this control. */
   readonly models: number;
 }
 
-/** Those that have buttons of their own. */
+/** Controls that have their own buttons. */
 const actions: ReadonlySet<string> = new Set(["mining", "reboot", "restart"]);
 
-/** What can be set on rigs with these controls; what most have comes first. */
+/** The settable controls of these rigs; the most common ones come first. */
 export function settingsOf(models: readonly (readonly Control[])[]): Setting[] {
   const settings = new Map<string, Setting>();
   for (const control of models.flat()) {

@@ -19,7 +19,7 @@ export interface ListProps {
   readonly keys: readonly ColumnKey[];
   readonly tree: GroupTree;
   readonly selectable: boolean;
-  /** Of the list's address. */
+  /** The query of the list's address. */
   readonly search: string;
 }
 
@@ -33,20 +33,20 @@ export const rem = (): number => Number.parseFloat(getComputedStyle(document.doc
 const rowRem = 2.75;
 const pageRows = 10;
 
-/** rem that the names need, within what leaves room for the other columns; beside them stand the alarms. */
+/** rem for the names, within the space that the other columns leave; alarms stand beside them. */
 function nameWidth(rows: readonly Row[]): number {
   let longest = 0;
   for (const { name } of rows) if (name.length > longest) longest = name.length;
   return Math.min(20, Math.max(columns.name.width, 0.6 * longest + 3.5));
 }
 
-/** The rigs as a table; only its visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
+/** The rigs as a table; only its visible part is rendered. One tab stop; arrow keys do the rest. */
 export function RigTable({ rows, keys, tree, selectable, search, sort, descending, onSort }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 6 });
   const [active, setActive] = useState(lastOpened);
   const { route } = useLocation();
-  /** The same at once: keys may come faster than renderings. */
+  /** A synchronous copy: keys may arrive faster than renderings. */
   const current = useRef<number | null>(null);
   const focusing = useRef(false);
   const first = virtual.items[0]?.index ?? 0;
@@ -55,7 +55,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
   const tabStop = shown.some(({ id }) => id === active) ? active : shown[0]?.id;
   const chosen = selection.value;
 
-  // The row comes into view first, then into being, and can take the focus only then.
+  // The row is scrolled into view first, then rendered, and can take the focus only then.
   useLayoutEffect(() => {
     if (!focusing.current) return;
     const element = scroller.current?.querySelector<HTMLElement>(`tr[data-id="${active}"]`);
@@ -64,7 +64,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
     element.focus({ preventScroll: true });
   });
   const isPlaced = useRef(false);
-  // Once, but without a list of what it depends on, which would make it keep the rows of now.
+  // Once, but without a dependency list, which would keep the present rows.
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || isPlaced.current) return;
@@ -108,7 +108,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
       }
     } else if (event.key === " " && selectable) toggleSelected(rows, row.id, event.shiftKey);
     else if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) {
-      // A row that is still coming into view would take the focus from the next page.
+      // A row that is still being scrolled into view would take the focus from the next page.
       focusing.current = false;
       route(rigAddress(row.id, search));
     } else if (event.key === "a" && (event.ctrlKey || event.metaKey) && selectable) selectAll(rows);
@@ -122,7 +122,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
     if (row === null || event.target.closest("a") !== null) return;
     const id = Number(row.dataset.id);
     activate(id);
-    // Text that is marked for copying does not select rigs.
+    // Text selected for copying does not select rigs.
     const isMarking = event.target.closest("input") === null && String(getSelection()) !== "";
     if (selectable && !isMarking) toggleSelected(rows, id, event.shiftKey);
   };
@@ -224,13 +224,13 @@ interface RowProps {
   readonly index: number;
   readonly keys: readonly ColumnKey[];
   readonly tree: GroupTree;
-  /** null: not to be selected. */
+  /** Null: not selectable. */
   readonly selected: boolean | null;
   readonly isTabStop: boolean;
   readonly search: string;
 }
 
-/** Rendered again only when something of it has changed: a table shows 40 of them, often. */
+/** Rendered again only after changes: a table shows 40 of them, often. */
 class RowView extends Component<RowProps> {
   override shouldComponentUpdate({ row, index, keys, tree, selected, isTabStop, search }: RowProps): boolean {
     const { props } = this;

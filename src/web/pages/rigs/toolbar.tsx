@@ -22,7 +22,7 @@ interface ToolbarProps {
   readonly tree: GroupTree;
 }
 
-/** The search, the filters, and how the list looks; on a phone the dialog of filters has all but the search. */
+/** The search, the filters, and the look of the list; on a phone, the filter dialog has everything but the search. */
 export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
   const [open, setOpen] = useState(false);
   const parts = partsOf(view).filter((part) => part !== "text");
@@ -95,7 +95,7 @@ export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
   );
 }
 
-/** The order, the columns, table or cards, and the list as a file. */
+/** The order, the columns, table or cards, and the export. */
 function Looks({ view, change, layout, listed, tree }: ToolbarProps) {
   const [choosing, setChoosing] = useState(false);
   return (
@@ -147,7 +147,7 @@ function Looks({ view, change, layout, listed, tree }: ToolbarProps) {
   );
 }
 
-/** Cards have no heads of columns to sort by. */
+/** Cards have no column headers to sort by. */
 function SortChoice({ view, change }: Pick<ToolbarProps, "view" | "change">) {
   const keys: readonly ColumnKey[] = columnKeys.toSorted((one, other) =>
     byName(t.rigs.columns[one], t.rigs.columns[other]),

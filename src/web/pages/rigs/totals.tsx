@@ -7,7 +7,7 @@ import { statuses, toggled, type View } from "./view.ts";
 
 const mostAlgorithms = 3;
 
-/** Sums of what is listed; a status is a filter, too. */
+/** Sums over the listed rigs; each status is also a filter. */
 export function TotalsBar({ listed, view, change }: { listed: Listed; view: View; change: (view: View) => void }) {
   const { totals } = listed;
   const chosen = view.facets.status ?? [];

@@ -14,11 +14,11 @@ export interface Listed {
   /** Those that match the filters. */
   readonly rows: readonly Row[];
   readonly totals: Sums;
-  /** By status, as many as the other filters list. */
+  /** By status, the number of rigs that match the other filters. */
   readonly statuses: ReadonlyMap<MinerStatus, number>;
 }
 
-/** The rigs that a view lists, kept up to date. */
+/** The rigs of a view, kept up to date. */
 export function useListed(view: View, tree: GroupTree): Listed {
   const state: Rigs = rigs.value;
   const ordered = useRef<OrderedRows | null>(null);

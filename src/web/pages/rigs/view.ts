@@ -1,7 +1,7 @@
 import type { MinerStatus } from "../../../contract/resources.ts";
 import { type ColumnKey, isColumn } from "./column-keys.ts";
 
-/** In the order in which they are counted. */
+/** In counting order. */
 export const statuses: readonly MinerStatus[] = [
   ...(["Mining", "Starting", "Idle", "Stopped", "Error", "Disconnected", "Disabled"] as const),
 ];
@@ -24,7 +24,7 @@ export interface Range {
 export const layouts = ["table", "cards"] as const;
 export type Layout = (typeof layouts)[number];
 
-/** What is listed, and how: all of it stands in the address, so that it can be sent to a colleague. */
+/** What is listed and how: stored in the address, so that it can be sent to a colleague. */
 export interface View {
   /** Must occur in one of the rig's texts. */
   readonly text: string;
@@ -32,7 +32,7 @@ export interface View {
   readonly ranges: Readonly<Partial<Record<RangeKey, Range>>>;
   readonly sort: ColumnKey;
   readonly descending: boolean;
-  /** null: as this browser shows them usually. */
+  /** Null: the default columns of this browser. */
   readonly columns: readonly ColumnKey[] | null;
   readonly layout: Layout | null;
 }
@@ -53,7 +53,7 @@ export type Part = "text" | FacetKey | RangeKey;
 export const isFacet = (part: Part): part is FacetKey => facetKeys.some((key) => key === part);
 export const isRange = (part: Part): part is RangeKey => rangeKeys.some((key) => key === part);
 
-/** The filters that a view has. */
+/** The active filters of a view. */
 export const partsOf = ({ text, facets, ranges }: View): Part[] => [
   ...(text.trim() === "" ? [] : (["text"] as const)),
   ...facetKeys.filter((key) => facets[key] !== undefined),
@@ -82,11 +82,11 @@ export const toggled = (view: View, key: FacetKey, value: string): View => {
   return withFacet(view, key, values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
 };
 
-/** Limits of what an address may ask for. */
+/** Limits for input from an address. */
 const longestText = 200;
 const mostValues = 100;
 
-/** The view in the query of an address. What it does not know it ignores. */
+/** The view in the query of an address. Unknown parts are ignored. */
 export function viewIn(search: string): View {
   const query = new URLSearchParams(search);
   const sort = query.get("sort") ?? "";
@@ -121,7 +121,7 @@ function rangeIn(text: string | null): Range | null {
   return min === null && max === null ? null : { min, max };
 }
 
-/** The query of a view, with its question mark; nothing for all rigs as usual. */
+/** The query of a view, with its question mark; empty for the default view. */
 export function searchOf(view: View): string {
   const query = new URLSearchParams();
   if (view.text.trim() !== "") query.set("q", view.text);
@@ -137,5 +137,5 @@ export function searchOf(view: View): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** The filters and the order alone, which a saved view keeps. */
+/** Only the filters and the order, which a saved view keeps. */
 export const filtersOf = (view: View): string => searchOf({ ...view, columns: null, layout: null });

@@ -13,7 +13,7 @@ import type { GroupTree } from "./groups.ts";
 import { builtInViews, deleteView, longestName, savedViews, saveView } from "./saved-views.ts";
 import { allRigs, filtersOf, searchOf, type View, viewIn } from "./view.ts";
 
-/** ms for which the numbers beside the views stay. */
+/** ms for which the counts beside the views are cached. */
 const countedMs = 2_000;
 
 interface ViewsProps {
@@ -22,7 +22,7 @@ interface ViewsProps {
   readonly tree: GroupTree;
 }
 
-/** Links to views: those that every browser has, and those that were saved in this one. */
+/** Links to views: built-in ones, and those saved in this browser. */
 export function ViewsBar({ view, all, tree }: ViewsProps) {
   const [saving, setSaving] = useState(false);
   const search = filtersOf(view);

@@ -2,7 +2,7 @@ import { isObject, type Json, type Schema } from "../../parts/schema-form/schema
 
 export type Definition = Readonly<Record<string, Json>>;
 
-/** The keys of a form of a rule, the most important first. */
+/** The keys in the form of a rule, the most important first. */
 const order = [
   "name",
   "key",
@@ -26,14 +26,14 @@ const order = [
   "safety",
 ];
 
-/** A schema of an object without some of its keys, with the others in an order for people. */
+/** An object schema without some of its keys, with the others in a readable order. */
 export function forPeople(schema: Schema, without: readonly string[]): Schema {
   const rank = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length);
   const entries = Object.entries(schema.properties ?? {}).filter(([key]) => !without.includes(key));
   return { ...schema, properties: Object.fromEntries(entries.sort(([one], [other]) => rank(one) - rank(other))) };
 }
 
-/** What turns one definition into the other: null removes a key. */
+/** The patch from one definition to the other: null removes a key. */
 export function patchOf(before: Definition, after: Definition): Record<string, Json> {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return Object.fromEntries(
@@ -43,17 +43,17 @@ export function patchOf(before: Definition, after: Definition): Record<string, J
   );
 }
 
-/** Words for the parts of a definition. */
+/** Texts for the parts of a definition. */
 interface Words {
   label(key: string): string;
   /** The name of a kind of step. */
   step(kind: string): string;
   option(key: string, value: string): string;
-  /** A number of a reading or control, with its unit. */
+  /** A value of a reading or control, with its unit. */
   amount(of: string, value: number): string;
 }
 
-/** The conditions of a definition, each in a few words; those inside others too. */
+/** The conditions of a definition, including nested ones, each in a few words. */
 export function conditionTexts(definition: Definition, words: Words): string[] {
   const when = definition.when;
   return isObject(when) ? listTexts(when, words) : [];

@@ -20,12 +20,12 @@ import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 
 interface MaintenanceProps {
-  /** Whether a new one is being entered. */
+  /** Whether a new window is being entered. */
   readonly adds: boolean;
   readonly onAdded: () => void;
 }
 
-/** The maintenance windows, a new one, and the end of one. */
+/** The maintenance windows, with adding and ending. */
 export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
   useReloadOn(["rule"], list.reload);

@@ -19,7 +19,7 @@ const tabs = [
   { key: "templates", needs: "listManagedTemplates" },
 ] as const;
 
-/** Whatever acts without a person: rules, schedules, what holds them back, and the templates that they apply. */
+/** Automation: rules, schedules, maintenance windows, and the templates that they apply. */
 export default function Rules() {
   const { query } = useRoute();
   const visible = tabs.filter(({ needs }) => may(needs));

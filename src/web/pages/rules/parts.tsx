@@ -18,7 +18,7 @@ export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
   <Mark tone={tones[outcome]}>{t.rules.outcomes[outcome]}</Mark>
 );
 
-/** When it ran last, and how that ended. */
+/** The time and result of the last run. */
 export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
   <span class="last-run" title={run?.message}>
     <span>
@@ -28,11 +28,11 @@ export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
   </span>
 );
 
-/** That it can be changed only in the configuration file. */
+/** Says that it can be changed only in the configuration file. */
 export const Owner = ({ owner }: { owner: "file" | "store" }) =>
   owner === "file" ? <span>{t.rules.fromFile}</span> : null;
 
-/** Enables and disables; shows what the service has answered, and nothing before. */
+/** Enables and disables; shows the state that the service confirmed. */
 export function EnabledSwitch({
   name,
   enabled,

@@ -13,22 +13,22 @@ import { type Definition, forPeople, patchOf } from "./definition.ts";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 
 interface RuleEditorProps {
-  /** null: a new one. */
+  /** Null: a new rule. */
   readonly rule: RuleInfo | null;
   readonly readyMade: z.infer<typeof ReadyMadeRule> | undefined;
   readonly readOnly: string | null;
-  /** Takes the whole new rule, or what has changed. */
+  /** Receives the whole new rule, or the changes. */
   readonly onSave: (settings: Definition) => Promise<void>;
 }
 
-/** What a new rule starts with. */
+/** The initial value of a new rule. */
 const firstRule: Definition = {
   name: "",
   when: { all: [{ reading: "temperature", above: null }], for: "2m" },
   do: [{ notify: "all", text: "" }],
 };
 
-/** The schemas of the contract, and the names that rules may refer to; for all editors of this page. */
+/** The schemas of the contract, and the names for rules; for all editors of this page. */
 export const useEditorData = () =>
   useLoaded(async (signal) => {
     const [schemas, names] = await Promise.all([withHints(import("virtual:schemas")), readNames(signal)]);
@@ -62,7 +62,7 @@ function Loaded({
   whole,
 }: RuleEditorProps & { words: ReturnType<typeof ruleWords>; whole: Schema }) {
   const isNew = rule === null;
-  // A ready-made rule is chosen before, and a key is given once.
+  // A ready-made rule is chosen earlier, and a key cannot be changed.
   const schema = useMemo(() => forPeople(whole, isNew ? ["use", "with"] : ["key", "use", "with"]), [whole, isNew]);
   const written = JSON.stringify(rule?.definition ?? null);
   const saved = useMemo((): Definition => {
@@ -89,7 +89,7 @@ function Loaded({
   );
 }
 
-/** The values of a ready-made rule that must be given; the others have their usual ones. */
+/** The required values of a ready-made rule; the others have defaults. */
 function valuesOf(readyMade: z.infer<typeof ReadyMadeRule>): Definition {
   return Object.fromEntries(
     Object.entries(defaultsOf(readyMade))
@@ -101,7 +101,7 @@ function valuesOf(readyMade: z.infer<typeof ReadyMadeRule>): Definition {
 const defaultsOf = ({ definition }: z.infer<typeof ReadyMadeRule>): Definition =>
   isObject(definition.with) ? definition.with : {};
 
-/** The values of a ready-made rule; an empty one is the usual one. */
+/** The values of a ready-made rule; an empty one means the default. */
 function Values({
   readyMade,
   value,

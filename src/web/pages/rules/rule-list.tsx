@@ -16,7 +16,7 @@ import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { shortWords } from "./words.ts";
 
-/** All rules with what they do now, and the ready-made ones to start from. */
+/** All rules with their present state, and ready-made ones to start from. */
 export function RuleList() {
   const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
   useReloadOn(["rule"], list.reload);
@@ -100,7 +100,7 @@ function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => vo
   );
 }
 
-/** What a rule does now. */
+/** The present state of a rule. */
 export function RuleState({ rule }: { rule: Pick<RuleInfo, "enabled" | "problem" | "firing" | "pending" | "held"> }) {
   if (!rule.enabled) return <span>{t.rules.isOff}</span>;
   if (rule.problem !== null)

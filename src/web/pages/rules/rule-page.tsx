@@ -24,11 +24,11 @@ import { Try } from "./try.tsx";
 
 type ReadyMade = z.infer<typeof ReadyMadeRule>;
 
-/** One rule: what it did, its settings, and a trial over the past; or a new one. */
+/** One rule: its runs, its settings, and a trial over the past; or a new one. */
 export default function RulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  // Read again for each id, since a rule that was just added is not in the list of before.
+  // Loaded again for each id, because a rule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
   useReloadOn(["rule"], list.reload);
   return (
@@ -65,7 +65,7 @@ function NewRule({ readyMade }: { readyMade: readonly ReadyMade[] }) {
           readyMade={use}
           readOnly={null}
           onSave={async (settings) => {
-            // The service checks it, and says at each field what is wrong.
+            // The service validates it, and reports mistakes for each field.
             const added = await call("addRule", settings as Parameters<typeof call<"addRule">>[1]);
             say(t.rules.added);
             route(link(`rules/${added.id}`));

@@ -9,12 +9,12 @@ import { ResultMark } from "../../parts/job-state.tsx";
 import { problemText } from "../../parts/messages.tsx";
 import { useSending } from "../../parts/use-form.ts";
 
-/** Rigs that the list shows; the search finds others. */
+/** Maximum listed rigs; the search finds others. */
 const mostRigs = 100;
-/** ms between two looks at how far it is. */
+/** ms between two reads of its progress. */
 const pollMs = 700;
 
-/** Runs a rule by hand on rigs that are chosen here, and shows what each of them answers. */
+/** Runs a rule by hand on chosen rigs, and shows the answer of each. */
 export function RunDialog({
   rule,
   onClose,

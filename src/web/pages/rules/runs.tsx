@@ -13,7 +13,7 @@ import { stateText } from "./run-dialog.tsx";
 
 const shownAtOnce = 50;
 
-/** What a rule or schedule did, and what held it back, newest first. */
+/** The runs of a rule or schedule, and what held it back, newest first. */
 export function Runs({ runs, known }: { runs: readonly RuleRun[]; known: Known }) {
   const { query } = useRoute();
   const [outcome, setOutcome] = useState("");

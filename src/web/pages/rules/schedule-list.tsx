@@ -13,7 +13,7 @@ import { stepTexts } from "./definition.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { labelOf, shortWords } from "./words.ts";
 
-/** All schedules, and what they begin in the next days. */
+/** All schedules, and their next starts. */
 export function ScheduleList() {
   const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
   useReloadOn(["rule"], list.reload);
@@ -70,7 +70,7 @@ function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChan
   );
 }
 
-/** Whether it has begun, and when it begins or ends next. */
+/** Whether it is active, and when it next begins or ends. */
 export function ScheduleState({ schedule }: { schedule: ScheduleInfo }) {
   const { enabled, problem, active, nextStart, nextEnd } = schedule;
   if (!enabled) return <span>{t.rules.isOff}</span>;

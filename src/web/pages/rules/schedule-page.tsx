@@ -28,11 +28,11 @@ const firstSchedule: Definition = {
   onEnd: [{ action: "stop" }],
 };
 
-/** One schedule: what it did, and its settings; or a new one. */
+/** One schedule: its runs and settings; or a new one. */
 export default function SchedulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  // Read again for each id, since a schedule that was just added is not in the list of before.
+  // Loaded again for each id, because a schedule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
   useReloadOn(["rule"], list.reload);
   return (

@@ -24,7 +24,7 @@ export default function TemplatePage() {
   const { route } = useLocation();
   const id = params.id ?? "";
   const [asks, setAsks] = useState(false);
-  // Read again for each id, since a template that was just added is not in the list of before.
+  // Loaded again for each id, because a template that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listManagedTemplates", {}, { signal })) }), [id]);
   return (
     <Loading from={list}>
@@ -110,7 +110,7 @@ function TemplateEditor({
           isNew={template === undefined}
           verb={t.rules.save}
           onSave={async (settings) => {
-            // What is absent stays as it is; the service checks the rest.
+            // Absent fields stay unchanged; the service checks the rest.
             const body = {
               ...patchOf(template === undefined ? {} : saved, settings),
               name: settings.name,

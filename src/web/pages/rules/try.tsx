@@ -15,7 +15,7 @@ const spanNames = ["day", "week", "month"] as const satisfies readonly Span[];
 const patienceMs = 120_000;
 const shownAtOnce = 100;
 
-/** Tries a rule over the stored history. */
+/** Tries a rule against the stored history. */
 export function Try({ id }: { id: number }) {
   const [span, setSpan] = useState<Span>("day");
   const { busy, problem, send } = useSending();

@@ -16,7 +16,7 @@ export interface Names {
   readonly channels: readonly string[];
 }
 
-/** Asks for what this user may see of them. */
+/** Loads those that this user may see. */
 export async function readNames(signal: AbortSignal): Promise<Names> {
   const [groups, pools, poolGroups, templates, rules, channels] = await Promise.all([
     may("listGroups") ? call("listGroups", {}, { signal }) : [],
@@ -41,7 +41,7 @@ const lookUp = (texts: object, key: string): string | undefined => {
   return typeof found === "string" ? found : undefined;
 };
 
-/** The word of a key of rules. */
+/** The label of a key of rules. */
 export const labelOf = (key: string): string => lookUp(t.rules.fields, key) ?? key;
 
 const statuses: ReadonlyMap<string, string> = new Map(
@@ -79,7 +79,7 @@ export const shortWords = {
   amount: amountText,
 };
 
-/** The distinct values of all rigs. */
+/** The distinct values over all rigs. */
 function ofRigs(
   values: (row: Parameters<Parameters<typeof rigs.value.byId.forEach>[0]>[0]) => readonly (string | null | undefined)[],
 ) {
@@ -89,10 +89,10 @@ function ofRigs(
   return [...found];
 }
 
-/** Suggestions of a browser's list beyond this are of no use. */
+/** Maximum suggestions in a browser's list. */
 const mostSuggestions = 500;
 
-/** What the forms of rules say and offer. */
+/** Texts and suggestions for the forms of rules. */
 export function ruleWords(names: Names | undefined, readingUnits: Readonly<Record<string, string>>): FormWords {
   const suggested = (key: string, parent: Json): readonly string[] => {
     switch (key) {

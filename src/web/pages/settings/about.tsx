@@ -10,7 +10,7 @@ import { type Health, health, mqttWord } from "./health.ts";
 const project = "https://github.com/rigbridge/rigbridge";
 const guides = ["dashboard", "devices", "rules", "notifications", "heating", "money", "agent", "operations"] as const;
 
-/** What this service is, whether it works, and where its documentation is. */
+/** Version and health of this service, and its documentation. */
 export function About() {
   const who = session.value;
   const { value, problem } = useLoaded(health, []);

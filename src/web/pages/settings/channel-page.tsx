@@ -17,7 +17,7 @@ import { type Definition, forPeople, patchOf } from "../rules/definition.ts";
 import { channelWords } from "./channel-words.ts";
 import "./settings.css";
 
-/** One channel, or a new one of a type that is chosen first. */
+/** One channel, or a new one after choosing its type. */
 export default function ChannelPage() {
   const { params } = useRoute();
   const { route } = useLocation();
@@ -111,7 +111,7 @@ function ChannelEditor({ channel, type, whole, words, onSaved }: ChannelEditorPr
       verb={t.shell.save}
       onSave={async (settings) => {
         if (channel === undefined) await call("addChannel", { type, ...settings });
-        // Secrets that were not typed again stay as they are.
+        // Secrets that were not entered again stay unchanged.
         else await call("changeChannel", { ...patchOf(saved, settings), key: channel.key });
         onSaved();
       }}

@@ -4,7 +4,7 @@ import type { FormWords } from "../../parts/schema-form/context.ts";
 const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(texts, key) ? texts[key] : undefined;
 
-/** What the form of a channel says and offers. */
+/** Texts and suggestions for the form of a channel. */
 export function channelWords(groups: readonly string[]): FormWords {
   return {
     exactlyOne: [],

@@ -14,7 +14,7 @@ import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { Entry, FromFile, ListHead } from "./entry.tsx";
 
-/** Where notifications are sent, and whether they arrive. */
+/** The notification channels, and whether messages arrive. */
 export function Channels() {
   const list = useLoaded((signal) => call("listChannels", {}, { signal }), []);
   useFresh(list.reload);
@@ -121,7 +121,7 @@ function ChannelEntry({ channel, onDelete, onTested }: ChannelEntryProps) {
   );
 }
 
-/** What was sent, what waits, and what was given up. */
+/** Sent, waiting and given-up messages. */
 function Delivery({ channel: { lastSentUtc, lastError, waiting, notDelivered } }: { channel: ChannelState }) {
   const tone = lastError !== null ? "bad" : lastSentUtc === null ? "off" : "good";
   return (
@@ -161,7 +161,7 @@ function Delivery({ channel: { lastSentUtc, lastError, waiting, notDelivered } }
   );
 }
 
-/** Sends a test message; what the channel answers stands beside the button. */
+/** Sends a test message; the channel's answer appears beside the button. */
 function Test({ name, onTested }: { name: string; onTested: () => void }) {
   const [state, setState] = useState<{ tone: "busy" | "good" | "bad"; text: string } | null>(null);
   const test = async () => {

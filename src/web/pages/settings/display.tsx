@@ -10,13 +10,13 @@ import { allowShortcuts, shortcuts } from "../../shortcuts.ts";
 
 const prefix = "rigbridge.";
 
-/** What this browser keeps, by its name. */
+/** The names of the data stored in this browser. */
 const storedNames = (): string[] =>
   Object.keys(localStorage)
     .filter((name) => name.startsWith(prefix))
     .sort();
 
-/** How this browser shows the dashboard, what it keeps, and the end of the session. */
+/** Display settings of this browser, its stored data, and signing out. */
 export function Display() {
   const who = session.value;
   return (
@@ -80,7 +80,7 @@ function Stored() {
   const forget = () => {
     for (const name of names) localStorage.removeItem(name);
     setNames(storedNames());
-    // What is on the page comes from what was stored.
+    // The page still shows data from the storage.
     location.reload();
   };
   return (

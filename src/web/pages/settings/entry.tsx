@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { t } from "../../language.ts";
 
-/** What a list is for, and beside it the button that adds to it. */
+/** The purpose of a list, and the button that adds to it. */
 export const ListHead = ({ text, children }: { text: string; children?: ComponentChildren }) => (
   <header class="list-head">
     <p class="hint">{text}</p>
@@ -14,11 +14,11 @@ interface EntryProps {
   readonly tags?: ComponentChildren;
   readonly facts: readonly ComponentChildren[];
   readonly actions?: ComponentChildren;
-  /** Below both. */
+  /** Shown below both. */
   readonly children?: ComponentChildren;
 }
 
-/** One of a list: its name, what matters of it, and what can be done with it. */
+/** An entry of a list: its name, main facts, and actions. */
 export const Entry = ({ name, tags, facts, actions, children }: EntryProps) => (
   <li class="entry">
     <div class="entry-main">
@@ -35,7 +35,7 @@ export const Entry = ({ name, tags, facts, actions, children }: EntryProps) => (
   </li>
 );
 
-/** That something can be changed only in the configuration file. */
+/** Says that it can be changed only in the configuration file. */
 export const FromFile = ({ owner }: { owner: "file" | "store" | "default" | undefined }) =>
   owner === "file" ? (
     <span class="tag" title={t.settings.fromFileHint}>

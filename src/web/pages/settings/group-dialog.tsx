@@ -8,7 +8,7 @@ import { FormDialog } from "../../parts/form-dialog.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 
 interface GroupDialogProps {
-  /** null: a new one. */
+  /** Null: a new group. */
   readonly group: Group | null;
   readonly parentId: number;
   readonly groups: readonly Group[];

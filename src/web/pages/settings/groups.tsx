@@ -78,7 +78,7 @@ export function Groups() {
   );
 }
 
-/** Rigs by their group; null until they are known. */
+/** Number of rigs by group; null until loaded. */
 function useCounts(): ReadonlyMap<number, number> | null {
   const { value } = rigs;
   return useMemo(() => {

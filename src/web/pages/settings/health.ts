@@ -1,7 +1,7 @@
 import { request } from "../../api.ts";
 import { t } from "../../language.ts";
 
-/** What GET /health answers. */
+/** The answer of GET /health. */
 export interface Health {
   readonly status: string;
   readonly mqtt?: { readonly state: string; readonly detail: string | null };

@@ -8,7 +8,7 @@ import { useSending } from "../../parts/use-form.ts";
 import { randomKey } from "../../random-key.ts";
 import { wallAddress } from "../../wall-key.ts";
 
-/** Makes a key for a user. It is in this dialog until it closes, and nowhere else: the service keeps its digest. */
+/** Creates a key for a user. It exists only in this dialog, until it closes: the service stores its digest. */
 export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () => void; onClose: () => void }) {
   const [key, setKey] = useState<string | null>(null);
   const { busy, problem, send } = useSending();

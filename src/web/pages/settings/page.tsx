@@ -21,7 +21,7 @@ const tabs = [
   { key: "about", needs: null, content: About },
 ] as const;
 
-/** Users, groups, where notifications are sent, this browser, and what this service is. */
+/** Users, groups, notification channels, this browser, and the service itself. */
 export default function Settings() {
   const query = usePageQuery();
   const visible = tabs.filter(({ needs }) => needs === null || may(needs));

@@ -9,11 +9,11 @@ import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { health, mqttWord } from "./health.ts";
 
-/** One line about what a section does now. */
+/** One line about the present state of a section. */
 interface Line {
   readonly tone: Tone;
   readonly text: string;
-  /** When it was so. */
+  /** When it was measured. */
   readonly at?: string | null;
 }
 
@@ -65,7 +65,7 @@ async function rooms(kind: "target" | "surplus", signal: AbortSignal): Promise<r
   });
 }
 
-/** What a section does now: whether the broker is connected, what a kWh costs, how warm a room is. */
+/** The present state of a section: whether the broker is connected, the price of a kWh, the temperature of a room. */
 export function SectionNow({ section }: { section: SettingsSection }) {
   const load = loaders[section];
   const { value, reload } = useLoaded(async (signal) => (await load?.(signal)) ?? [], [section]);

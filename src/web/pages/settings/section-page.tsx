@@ -137,11 +137,11 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   );
 }
 
-/** A section as the configuration file has it. */
+/** A section in the format of the configuration file. */
 const yamlOf = async (section: string, value: unknown): Promise<string> =>
   (await import("yaml")).stringify({ [section]: value }, { lineWidth: 100 });
 
-/** What the file would have to say for what the form says; nothing is written into the file from here. */
+/** The file's text for the values in the form; nothing is written to the file. */
 function Draft({ text }: { text: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => field.current?.select(), []);
@@ -154,7 +154,7 @@ function Draft({ text }: { text: string }) {
   );
 }
 
-/** The service names mistakes by their place in the configuration; the form of an object begins inside the section. */
+/** The service locates mistakes in the whole configuration; the form starts inside the section. */
 const atFields =
   (section: string) =>
   (error: unknown): never => {

@@ -6,10 +6,10 @@ import { Mark, type Tone } from "../../parts/status.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
-/** Sections in which something can be tried (src/service/trials). */
+/** Sections that can be tested (src/service/trials). */
 const testable: ReadonlySet<SettingsSection> = new Set(["mqtt", "electricity", "market", "heating", "follow", "scan"]);
 
-/** A button that tries what a form holds, and what came of it; null where nothing can be tried. */
+/** A button that tests the values of a form, and its result; null for sections that cannot be tested. */
 export function useSectionTest(section: SettingsSection) {
   const [result, setResult] = useState<SettingsTest | null>(null);
   const { busy, mistakes, problem, send } = useSending();
@@ -21,7 +21,7 @@ export function useSectionTest(section: SettingsSection) {
     });
   const wrong = mistakes.length === 0 ? problem : mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return {
-    /** `value`: the section as it would be saved; undefined = as it is in effect. */
+    /** `value`: the section to be saved; undefined: the one in effect. */
     button: (value: unknown) => (
       <button type="button" class="button" disabled={busy} onClick={() => void test(value)}>
         {busy ? t.serviceSettings.testing : t.serviceSettings.test}

@@ -1,15 +1,15 @@
 import type { SectionState } from "../../../contract/settings.ts";
 import { isObject, type Json, type Schema, type Values } from "../../parts/schema-form/schema.ts";
 
-/** What a form of a section starts with, and what it saves. A form is of an object; a list is its only field. */
+/** Initial and saved values of a section's form. A form needs an object; a list becomes its only field. */
 export interface SectionForm {
   readonly schema: Schema;
   readonly saved: Values;
-  /** The section as it is sent to the service. */
+  /** The section in the form of the API. */
   sent(value: Values): Json;
 }
 
-/** What is asked for first where nothing is set; what is left like this is not sent. */
+/** Initial values of unset sections; unchanged, they are not sent. */
 const starts: Readonly<Record<string, Values>> = {
   mqtt: { url: "mqtt://", username: "", password: "" },
   electricity: { price: 0 },
@@ -35,7 +35,7 @@ export function sectionForm({ key, value, effective }: Listed, whole: Schema): S
   };
 }
 
-/** Defaults that nobody has written stay defaults. */
+/** Defaults that were not written stay defaults. */
 function withoutDefaults(next: Values, written: Json, before: Values): Values {
   const known = isObject(written) ? written : {};
   return Object.fromEntries(
@@ -47,14 +47,14 @@ function withoutDefaults(next: Values, written: Json, before: Values): Values {
 
 const isMark = (value: Json): boolean => isObject(value) && value.set === true;
 
-/** The names of fields with a secret that is there. */
+/** The names of fields with a stored secret. */
 function secretKeys(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(secretKeys);
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, each]) => (isMark(each) ? [name] : secretKeys(each)));
 }
 
-/** A secret that is there is an empty field, as in other forms. */
+/** Stored secrets become empty fields, as in other forms. */
 function withoutMarks(value: Json): Json {
   if (isMark(value)) return "";
   if (Array.isArray(value)) return value.map(withoutMarks);
@@ -62,7 +62,7 @@ function withoutMarks(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutMarks(each)]));
 }
 
-/** A secret that was not typed again stays: the service keeps it. */
+/** A secret that was not entered again is marked for the service to keep. */
 function withMarks(value: Json, secrets: ReadonlySet<string>): Json {
   if (Array.isArray(value)) return value.map((each) => withMarks(each, secrets));
   if (!isObject(value)) return value;

@@ -8,7 +8,7 @@ const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | 
 /** Fields that have other names in some sections. */
 const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t.serviceSettings.sectionFields;
 
-/** What the form of a section of the settings says and offers. */
+/** Texts and suggestions for the form of a section. */
 export function sectionWords(
   section: SettingsSection,
   known: { readonly groups: readonly string[]; readonly miners: readonly string[] },
@@ -16,7 +16,7 @@ export function sectionWords(
   const own = ofSections[section] ?? {};
   return {
     exactlyOne: [],
-    // The keys of programs and graphics cards are words of their trade.
+    // The keys of programs and graphics cards are terms of the trade.
     label: (key) => lookUp(own, key) ?? lookUp(t.serviceSettings.fields, key) ?? key,
     choice: () => t.form.choose,
     option: (_, value) => lookUp(t.serviceSettings.words, value) ?? value,

@@ -6,7 +6,7 @@ import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 
-/** What a user may do, from the least to the most. */
+/** The privileges of users, from the lowest to the highest. */
 export const privileges: readonly Privilege[] = ["view", "control", "administrator"];
 
 /** The groups and pools that a user can be limited to. */
@@ -16,14 +16,14 @@ export interface Limits {
 }
 
 interface UserDialogProps {
-  /** null: a new one. */
+  /** Null: a new user. */
   readonly user: User | null;
   readonly limits: Limits;
   readonly onSaved: (user: User) => void;
   readonly onClose: () => void;
 }
 
-/** What a user is called, may do and sees. */
+/** The name, privilege and visible groups and pools of a user. */
 export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) {
   const [groups, setGroups] = useState(user?.groups ?? null);
   const [pools, setPools] = useState(user?.pools ?? null);
@@ -97,13 +97,13 @@ interface SelectionProps {
   readonly all: string;
   readonly some: string;
   readonly list: Limits["groups"];
-  /** null: all. */
+  /** Null: all. */
   readonly chosen: readonly number[] | null;
   readonly problem: string | undefined;
   readonly onChange: (chosen: number[] | null) => void;
 }
 
-/** Everything, or what is chosen of a list. */
+/** Everything, or a selection from a list. */
 function Selection({ legend, all, some, list, chosen, problem, onChange }: SelectionProps) {
   if (list.length === 0 && chosen === null) return null;
   return (

@@ -17,7 +17,7 @@ import { type Limits, privileges, UserDialog } from "./user-dialog.tsx";
 
 type Asked = { readonly what: "change" | "key" | "revoke" | "delete"; readonly user: User };
 
-/** Users: what they may do, what they see, and their keys. */
+/** Users: their rights and keys. */
 export function Users() {
   const loaded = useLoaded(async (signal) => {
     const [users, groups, pools] = await Promise.all([
@@ -159,7 +159,7 @@ function UserEntry({ user, limits, onAsk }: { user: User; limits: Limits; onAsk:
   );
 }
 
-/** "Hall, Barn"; ids that this user does not see stand as numbers. */
+/** "Hall, Barn"; ids that are hidden from this user stand as numbers. */
 function namesOf(ids: readonly number[] | null, list: Limits["groups"], all: string, none: string) {
   if (ids === null) return all;
   if (ids.length === 0) return <span class="status warning">{none}</span>;

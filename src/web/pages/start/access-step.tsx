@@ -11,12 +11,12 @@ import { link } from "../../route.ts";
 import { Qr } from "./qr.tsx";
 import { stateOf, Unset } from "./section.tsx";
 
-/** Every network of this machine. */
+/** All interfaces of this machine. */
 const everywhere = "0.0.0.0";
 
-/** Lets other devices in, with a key that is made here. */
+/** Opens the service to other devices, with a key created here. */
 export function AccessStep() {
-  // Kept while the section is asked for again, and nowhere else.
+  // Kept only here, while the section is loaded again.
   const [key, setKey] = useState<string | null>(null);
   if (key !== null) return <WithKey ownKey={key} />;
   return (
@@ -37,7 +37,7 @@ function Allow({ http, allowed }: { http: SectionState; allowed: (key: string) =
       const key = randomKey();
       const written = isObject(http.value) ? http.value : {};
       await call("saveSettings", { section: "http", value: { ...written, host: everywhere, key } });
-      // From now on this page needs it too.
+      // From now on, this page needs the key too.
       await request("POST", "api/session", { key });
       allowed(key);
     });
@@ -89,18 +89,18 @@ function WithKey({ ownKey }: { ownKey: string }) {
   );
 }
 
-/** ms between two tries, and how many: a start takes a second or two, on a small computer some more. */
+/** ms between two attempts, and their number: a start takes a second or two, more on a small computer. */
 const retryMs = 500;
 const mostTries = 60;
 
-/** Resolves when the service has gone and answers again. */
+/** Resolves once the service has gone down and answers again. */
 async function isBack(): Promise<void> {
   let wasAway = false;
   for (let tries = 1; ; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, retryMs));
     try {
       await request("GET", "health");
-      // A restart may fit between two tries.
+      // A restart may fit between two attempts.
       if (wasAway || tries > 4) return;
     } catch (error) {
       wasAway = true;

@@ -8,7 +8,7 @@ import { useForm } from "../../parts/use-form.ts";
 import { useSectionTest } from "../settings/section-test.tsx";
 import { SaveOrTest, Unset } from "./section.tsx";
 
-/** The broker: one that was found on the network, or any address. */
+/** The broker: one found on the network, or any address. */
 export const BrokerStep = () => <Unset section="mqtt">{(_, reload) => <BrokerForm saved={reload} />}</Unset>;
 
 function BrokerForm({ saved }: { saved: () => void }) {
@@ -70,7 +70,7 @@ function BrokerForm({ saved }: { saved: () => void }) {
   );
 }
 
-/** Brokers that announce themselves, and Home Assistants, which mostly have one. */
+/** Brokers that announce themselves, and Home Assistant instances, most of which have one. */
 function FoundBrokers({ choose }: { choose: (url: string) => void }) {
   const { value, problem } = useLoaded((signal) => call("findBrokers", {}, { signal }), []);
   if (problem !== null) return null;

@@ -17,7 +17,7 @@ interface Step {
   readonly key: keyof typeof t.start.steps;
   readonly needs: CallName;
   readonly content: ComponentType;
-  /** Whether its parts are cards already. */
+  /** Whether its parts already are cards. */
   readonly hasCards?: true;
 }
 
@@ -28,7 +28,7 @@ const steps: readonly Step[] = [
   { key: "access", needs: "saveSettings", content: AccessStep },
 ];
 
-/** The first hour in four steps, in any order: rigs, electricity, Home Assistant, and who may use the service. */
+/** The first hour in four steps, in any order: rigs, electricity, Home Assistant, and access to the service. */
 export default function Start() {
   const query = usePageQuery();
   const visible = steps.filter(({ needs }) => may(needs));

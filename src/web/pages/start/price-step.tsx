@@ -11,7 +11,7 @@ import { link } from "../../route.ts";
 import { useSectionTest } from "../settings/section-test.tsx";
 import { SaveOrTest, stateOf, Unset } from "./section.tsx";
 
-/** Sources of prices, and what each must be told (src/config/money.ts). */
+/** Price sources and their required settings (src/config/money.ts). */
 const sources = {
   "energy-charts": { name: "Energy-Charts", fields: ["area"] },
   nordpool: { name: "Nord Pool", fields: ["area"] },

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { encode } from "uqr";
 
-/** A text as a QR code, dark on light in every theme, as cameras want it. */
+/** A text as a QR code, dark on light in every theme, for cameras. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(text, { ecc: "M", border: 2 });

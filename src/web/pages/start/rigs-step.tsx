@@ -5,7 +5,7 @@ import { AddResults } from "../add/add-results.tsx";
 import { Search } from "../add/search.tsx";
 import "../add/add.css";
 
-/** Searches for rigs and adds them; logins are asked for where they help. */
+/** Searches for rigs and adds them; asks for logins where they help. */
 export const RigsStep = () => (
   <>
     <AddResults />

@@ -10,11 +10,11 @@ import type { useSectionTest } from "../settings/section-test.tsx";
 
 interface UnsetProps {
   readonly section: SettingsSection;
-  /** What is asked for where nobody has set the section yet. */
+  /** The form for an unset section. */
   readonly children: (sections: readonly SectionState[], reload: () => void) => ComponentChildren;
 }
 
-/** A section that is asked for once: where it is set already, what it does now, and where to change it. */
+/** A section to set once: if it is set already, shows its present state and a link. */
 export function Unset({ section, children }: UnsetProps) {
   const loaded = useLoaded(async (signal) => (await call("listSettings", {}, { signal })).sections, []);
   return (
@@ -47,7 +47,7 @@ export function stateOf(sections: readonly SectionState[], section: SettingsSect
 interface SaveOrTestProps {
   readonly form: Pick<FormState, "busy" | "wrongElsewhere">;
   readonly test: ReturnType<typeof useSectionTest>;
-  /** What is tested. */
+  /** The tested value. */
   readonly value: unknown;
 }
 

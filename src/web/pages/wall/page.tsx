@@ -15,7 +15,7 @@ import { may } from "../../session.ts";
 import { gap, roomFor, type Subject, subjects, tileHeight, tilesOf, tileWidth, type WallTile } from "./tiles.ts";
 import "./wall.css";
 
-/** ms for which the tiles of one screen stay. */
+/** ms per screen of tiles. */
 const screenMs = 15_000;
 /** ms between two counts: nobody reads a wall more often. */
 const countMs = 2_000;
@@ -61,7 +61,7 @@ export default function Wall() {
           <span class="visually-hidden">{t.wall.by}</span>
           <select
             value={by}
-            // The key stays in the address, for when the screen starts again.
+            // The key stays in the address, so that the screen can restart.
             onChange={({ currentTarget }) => route(`${hrefWith({ by: currentTarget.value })}${location.hash}`, true)}
           >
             {subjects.map((each) => (
@@ -109,12 +109,12 @@ async function toggleWhole(): Promise<void> {
   else await document.documentElement.requestFullscreen().catch(() => undefined);
 }
 
-/** Counted now and then, however often a rig changes. */
+/** Counted at intervals, however often a rig changes. */
 function useTiles(by: Subject, groups: readonly Group[] | undefined): readonly WallTile[] {
   const [tiles, setTiles] = useState<readonly WallTile[]>([]);
   const { loaded } = rigs.value;
   useEffect(() => {
-    // Without the groups, every rig would seem to be in none.
+    // Without the groups, every rig would appear ungrouped.
     if (by === "group" && groups === undefined) return;
     const count = () => {
       if (document.visibilityState === "visible") setTiles(tilesOf(rigs.peek().byId.values(), by, groups ?? []));
@@ -126,7 +126,7 @@ function useTiles(by: Subject, groups: readonly Group[] | undefined): readonly W
   return tiles;
 }
 
-/** How many tiles fit on the screen. */
+/** The number of tiles that fit on the screen. */
 function useRoom() {
   const place = useRef<HTMLUListElement>(null);
   const [room, setRoom] = useState(1);

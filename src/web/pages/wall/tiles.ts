@@ -4,7 +4,7 @@ import { groupName } from "../../groups.ts";
 import type { Row } from "../../live.ts";
 import { type Sums, sumsOf } from "../../sums.ts";
 
-/** What a tile stands for. */
+/** What each tile represents. */
 export const subjects = ["group", "site", "container", "rack", "rig"] as const;
 export type Subject = (typeof subjects)[number];
 
@@ -12,9 +12,9 @@ export interface WallTile {
   /** "" for rigs without a group or place. */
   readonly name: string;
   readonly sums: Sums;
-  /** °C, of the hottest rig; null if none is known. */
+  /** °C of the hottest rig; null if unknown. */
   readonly hottest: number | null;
-  /** Rigs that should work and do not: offline, or with an error. */
+  /** Rigs that should mine and do not: offline, or with an error. */
   readonly failing: number;
 }
 
@@ -36,11 +36,11 @@ export function tilesOf(rows: Iterable<Row>, by: Subject, groups: readonly Group
     .sort((one, other) => Number(one.name === "") - Number(other.name === "") || byName(one.name, other.name));
 }
 
-/** A rig whose readings are out of date is not known to be hot. */
+/** A rig with outdated readings does not count as hot. */
 const hotter = (most: number | null, { temperature, readAt }: Row): number | null =>
   temperature === null || readAt !== null || (most !== null && most >= temperature) ? most : temperature;
 
-/** Tiles that a wall has room for, at least one; px. */
+/** Number of tiles that fit on a wall, at least one; px. */
 export const roomFor = (width: number, height: number): number =>
   Math.max(1, Math.floor((width + gap) / (tileWidth + gap))) *
   Math.max(1, Math.floor((height + gap) / (tileHeight + gap)));

@@ -3,22 +3,22 @@ import { useContext } from "preact/hooks";
 import type { Mistake } from "../../api.ts";
 import { dotted, type ExactlyOne, type Json, type Path, type Schema } from "./schema.ts";
 
-/** What a form says and offers beside its schema. */
+/** Texts and suggestions of a form besides its schema. */
 export interface FormWords {
   readonly exactlyOne: ExactlyOne;
   /** The name of a key. */
   label(key: string): string;
-  /** The one that is chosen among such keys. */
+  /** The label of the choice among such keys. */
   choice(keys: readonly string[]): string;
   /** The word for an option of the choice of a key. */
   option(key: string, value: string): string;
   /** The word for a member of a union, among all its members. */
   member(name: string, all: readonly string[]): string;
-  /** What may be entered, beside other texts. */
+  /** Suggested values; other texts are allowed. */
   suggestions(key: string, parent: Json): readonly string[];
   /** The unit of a number. */
   unit(key: string, parent: Json): string | null;
-  /** Whether an optional key makes sense with its neighbours. */
+  /** Whether an optional key makes sense with its siblings. */
   isOffered(key: string, schema: Schema, parent: Json): boolean;
 }
 
@@ -41,7 +41,7 @@ export function useForm(): FormState {
   return state;
 }
 
-/** The mistakes of the service at this path; with `withInner`, also those below it, for a place without fields of its own. */
+/** The service's mistakes at this path; `withInner` includes those below it, for a place without fields of its own. */
 export function mistakesAt(mistakes: readonly Mistake[], path: string, withInner: boolean): string | undefined {
   const found = mistakes.filter((each) => {
     const place = dotted(each.path);

@@ -11,7 +11,7 @@ import { type Masked, masked, unmasked } from "./secrets.ts";
 
 interface EditorProps {
   readonly schema: Schema;
-  /** What is saved now, or what a new one starts with. */
+  /** The saved value, or the initial value of a new one. */
   readonly saved: Json;
   readonly words: FormWords;
   /** Why it cannot be changed; null if it can. */
@@ -21,15 +21,15 @@ interface EditorProps {
   readonly verb: string;
   /** Rejects with the service's mistakes. */
   readonly onSave: (value: Readonly<Record<string, Json>>) => Promise<void>;
-  /** Fields above the form, for what the schema does not describe. */
-  /** Buttons and what they say, beside the one that saves. */
+  /** Fields above the form, for data outside the schema. */
+  /** Buttons and their messages, beside the save button. */
   readonly beside?: ((value: Json) => ComponentChildren) | undefined;
   readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
 }
 
 type Yaml = typeof import("yaml");
 
-/** The same value as a form and as YAML; what is wrong with it stands at its field. */
+/** The same value as a form and as YAML; mistakes appear at their field. */
 export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, beside, children }: EditorProps) {
   const [value, setValue] = useState(saved);
   const [text, setText] = useState<string | null>(null);
@@ -41,8 +41,8 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, be
   });
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const before = useMemo(() => JSON.stringify(saved), [saved]);
-  // Another save of it, here or elsewhere, is what it starts from now. A layout effect: an ordinary one starts some frames
-  // later, and would take back what is typed until then.
+  // Starts from the latest save, made here or elsewhere. A layout effect: an ordinary one starts some frames later, and
+  // would revert text typed until then.
   useLayoutEffect(() => setValue(saved), [before]);
   const { dirty: differs, keep } = useDirty(JSON.stringify(value), before);
   const dirty = readOnly === null && differs;

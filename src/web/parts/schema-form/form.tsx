@@ -8,7 +8,7 @@ import { changedAt, isObject, type Json, type Schema, shapeOf } from "./schema.t
 import "./schema-form.css";
 
 interface SchemaFormProps {
-  /** Of an object; its definitions are those of all its parts. */
+  /** The schema of an object; its definitions include those of all its parts. */
   readonly schema: Schema;
   readonly value: Json;
   readonly onValue: (value: Json) => void;
@@ -20,8 +20,8 @@ interface SchemaFormProps {
 }
 
 /**
- * A form made of a JSON schema: whatever the schema describes can be entered. What is optional is added on demand, and
- * what the service refuses is said at its place.
+ * A form generated from a JSON schema: every value that the schema describes can be entered. Optional parts are added
+ * on demand, and the service's mistakes appear at their place.
  */
 export function SchemaForm({
   schema,

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { mistakesAt, useForm } from "./context.ts";
 import { type Path, pathText } from "./schema.ts";
 
-/** Parts that belong together, with their own heading and mistakes. */
+/** Related parts, with their own heading and mistakes. */
 export function Group({
   label,
   hint,

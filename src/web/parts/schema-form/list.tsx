@@ -12,7 +12,7 @@ interface ListProps {
   readonly children: (item: Json, path: Path) => ComponentChildren;
 }
 
-/** Parts in an order, which can be changed. */
+/** A list whose order can be changed. */
 export function ListFields({ shape, value, path, children }: ListProps) {
   const { root, words, mistakes, readOnly, set } = useForm();
   const items: readonly Json[] = Array.isArray(value) ? value : [];

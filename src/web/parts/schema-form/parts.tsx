@@ -23,7 +23,7 @@ import {
 
 type ObjectShape = Extract<Shape, { kind: "object" }>;
 
-/** The fields of an object: those that are required or given, and a menu of the others. */
+/** The fields of an object: those required or present, and a menu of the others. */
 export function ObjectFields({ shape, value, path }: { shape: ObjectShape; value: Values; path: Path }) {
   const { words, readOnly } = useForm();
   const groups = groupsIn(shape.properties, words.exactlyOne, value);
@@ -60,7 +60,7 @@ export function ObjectFields({ shape, value, path }: { shape: ObjectShape; value
   );
 }
 
-/** One of several keys, which is chosen first. */
+/** One of several keys; the key is chosen first. */
 function OneOf({
   keys,
   properties,
@@ -117,7 +117,7 @@ interface PartProps {
   readonly isOptional: boolean;
 }
 
-/** One key of an object, whatever its shape. */
+/** One key of an object, of any shape. */
 function Part({ name, schema, value, parent, path, isOptional }: PartProps) {
   const { root, words, set, readOnly } = useForm();
   const shape = shapeOf(schema, root);
@@ -182,7 +182,7 @@ function Part({ name, schema, value, parent, path, isOptional }: PartProps) {
   );
 }
 
-/** One part of a list, whatever its shape. */
+/** One item of a list, of any shape. */
 function Item({ name, schema, value, path }: { name: string; schema: Schema; value: Json; path: Path }) {
   const { root, words } = useForm();
   const shape = shapeOf(schema, root);
@@ -209,7 +209,7 @@ interface UnionProps {
   readonly path: Path;
 }
 
-/** One of several kinds, which is chosen first. */
+/** One of several kinds; the kind is chosen first. */
 function UnionFields({ name, options, value, path }: UnionProps) {
   const { root, words, set } = useForm();
   const names = options.map((option) => nameOf(option, root));
@@ -222,7 +222,7 @@ function UnionFields({ name, options, value, path }: UnionProps) {
     const fresh = emptyOf(to, root, words.exactlyOne);
     set(path, isObject(fresh) ? { ...fresh, ...keptOf(value, to) } : fresh);
   };
-  /** What both kinds have, such as `headers`, is kept. */
+  /** Fields common to both kinds, such as `headers`, are kept. */
   const keptOf = (before: Json, to: Schema): Values => {
     const target = shapeOf(to, root);
     if (!isObject(before) || target.kind !== "object") return {};

@@ -5,7 +5,7 @@ import { Icon } from "../icon.tsx";
 import { useForm } from "./context.ts";
 import { emptyOf, type Path, type Schema, type Values } from "./schema.ts";
 
-/** Values by names that are free. */
+/** Values by arbitrary names. */
 export function RecordFields({
   schema,
   value,

@@ -2,7 +2,7 @@ import type { FormKind } from "../../../contract/form-kind.ts";
 import { hintText } from "../../../messages/hint-text.ts";
 import { hints } from "../../hints.ts";
 
-/** What a form needs of a JSON schema, as zod writes it. */
+/** The parts of a JSON schema that a form needs, as zod writes them. */
 export interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
@@ -22,22 +22,22 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** How a text with a notation of its own is asked for: src/contract/form-kind.ts. */
+  /** The input for a text with its own notation: src/contract/form-kind.ts. */
   readonly "x-kind"?: FormKind;
 }
 
-/** Its description as a hint below a field, not where it only repeats the label. */
+/** Its description as a hint below a field, unless it only repeats the label. */
 export function hintOf({ description = "" }: Schema, label: string): string {
   const text = hintText(description);
   if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
   return hints[text] ?? text;
 }
 
-/** A value of JSON. */
+/** A JSON value. */
 export type Json = unknown;
 export type Values = Readonly<Record<string, Json>>;
 
-/** How a part of a value is asked for. */
+/** The kind of input for a value. */
 export type Shape =
   | { readonly kind: "text"; readonly long: boolean; readonly options: readonly string[]; readonly secret: boolean }
   | { readonly kind: "time" }
@@ -60,7 +60,7 @@ export type Shape =
       readonly required: readonly string[];
     }
   | { readonly kind: "record"; readonly values: Schema }
-  /** One of several, each an object that its own key names, a constant or a simple value. */
+  /** One of several, each an object identified by its own key, a constant or a simple value. */
   | { readonly kind: "union"; readonly options: readonly Schema[] };
 
 /** A schema with its references resolved at the top. `root` holds the definitions. */
@@ -110,11 +110,11 @@ export function shapeOf(given: Schema, root: Schema): Shape {
   };
 }
 
-/** The bounds of JavaScript's integers, which a schema adds without meaning them. */
+/** The bounds of JavaScript's integers, which a schema adds unintentionally. */
 const bound = (value: number | undefined): number | null =>
   value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value;
 
-/** The members of a union, and of the unions inside it; those with a kind of their own stay in one piece. */
+/** The members of a union and of its nested unions; members with a kind of their own stay in one piece. */
 function alternatives(schema: Schema, root: Schema): Schema[] {
   return (schema.anyOf ?? []).flatMap((each) => {
     const option = resolved(each, root);
@@ -127,7 +127,7 @@ function unionShape(all: readonly Schema[], root: Schema): Shape {
   const [only] = options;
   if (only !== undefined && options.length === 1) return shapeOf(only, root);
   const list = options.find(({ type }) => type === "array");
-  // One or a list of them: the list.
+  // One item or a list of them: use the list.
   if (list !== undefined && options.length === 2) return listShape(list, root);
   const words = options.flatMap((each) => texts(each.enum));
   if (words.length > 0 && options.every(({ type }) => type === "string"))
@@ -154,7 +154,7 @@ export const isObject = (value: Json): value is Readonly<Record<string, Json>> =
 /** Keys that exclude each other, such as `all` and `any`; one is given. */
 export type ExactlyOne = readonly (readonly string[])[];
 
-/** The groups of such keys that an object has; one with several of them given is shown key by key. */
+/** The groups of mutually exclusive keys in an object; a group with several of them present is shown key by key. */
 export function groupsIn(
   properties: Readonly<Record<string, Schema>>,
   exactlyOne: ExactlyOne,
@@ -169,7 +169,7 @@ export function groupsIn(
   });
 }
 
-/** The word that names a member of a union: the key that it needs, or the kind of its value. */
+/** The name of a union's member: its required key, or the kind of its value. */
 export function nameOf(option: Schema, root: Schema): string {
   const shape = shapeOf(option, root);
   if (shape.kind === "constant") return String(shape.value);
@@ -177,7 +177,7 @@ export function nameOf(option: Schema, root: Schema): string {
   return shape.required[0] ?? Object.keys(shape.properties)[0] ?? "object";
 }
 
-/** The member of a union that a value is; undefined if it is none. */
+/** The union member that a value matches; undefined if none. */
 export const optionOf = (value: Json, options: readonly Schema[], root: Schema): Schema | undefined =>
   options.find((option) => fits(value, option, root));
 
@@ -195,7 +195,7 @@ function fits(value: Json, option: Schema, root: Schema): boolean {
   return typeof value === "string";
 }
 
-/** A value to start with: what is required, and nothing more. null is a place that is still empty. */
+/** An initial value with only required parts. Null stands for an empty part. */
 export function emptyOf(schema: Schema, root: Schema, exactlyOne: ExactlyOne): Json {
   const shape = shapeOf(schema, root);
   switch (shape.kind) {
@@ -234,7 +234,7 @@ export function emptyOf(schema: Schema, root: Schema, exactlyOne: ExactlyOne): J
 const units: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1 };
 export const durationUnits = ["s", "m", "h", "d"] as const;
 
-/** A duration as number and unit; null if it is none. */
+/** A duration as number and unit; null if it is not a duration. */
 export function durationParts(value: Json): { readonly amount: number; readonly unit: string } | null {
   if (typeof value === "number") {
     const unit =
@@ -245,7 +245,7 @@ export function durationParts(value: Json): { readonly amount: number; readonly 
   return amount === undefined ? null : { amount: Number(amount), unit };
 }
 
-/** The value as people write it: durations that the service gives in seconds become texts like "2m". */
+/** The value in readable form: durations in seconds become texts like "2m". */
 export function readable(value: Json, schema: Schema, root: Schema): Json {
   const shape = shapeOf(schema, root);
   if (shape.kind === "duration") {
@@ -269,7 +269,7 @@ export type Path = readonly (string | number)[];
 /** With a dot before every key and index: `when.all.0.above`. */
 export const pathText = (path: Path): string => path.join(".");
 
-/** The same of a mistake's path, which may have its indexes in brackets. */
+/** Like `pathText`, for a mistake's path, which may have its indexes in brackets. */
 export const dotted = (path: string): string => path.replace(/\[(\d+)\]/g, ".$1");
 
 /** A copy with another value at this place; undefined removes the key. */

@@ -3,10 +3,10 @@ import { isObject, type Json, optionOf, type Schema, shapeOf } from "./schema.ts
 /** A value whose secrets are empty texts. */
 export type Masked = Json;
 
-/** A copy without its secrets, for a view that everybody could read over one's shoulder. */
+/** A copy without secrets, for a view that bystanders could read. */
 export const masked = (value: Json, schema: Schema): Masked => withSecrets(value, undefined, schema, schema, () => "");
 
-/** A masked value with the secrets of `before` at the places that are still empty. */
+/** A masked value with the secrets of `before` in the fields that are still empty. */
 export const unmasked = (value: Masked, before: Json, schema: Schema): Json =>
   withSecrets(value, before, schema, schema, (now, then) => (now === "" && typeof then === "string" ? then : now));
 

@@ -1,7 +1,7 @@
 import { useForm } from "../context.ts";
 import type { ControlProps } from "./control.ts";
 
-/** One of the options; a value that is none of them is shown too. */
+/** One of the options; a value outside them is shown too. */
 export function ChoiceInput({
   attributes,
   value,

@@ -13,7 +13,7 @@ export function Choices({
   action,
 }: Omit<LeafProps, "shape" | "parent"> & { shape: Extract<Shape, { kind: "choices" }> }) {
   const { words, mistakes, set } = useForm();
-  // One of them may stand without a list.
+  // A single option may stand without a list.
   const chosen = Array.isArray(value)
     ? value.map(String)
     : value === undefined || value === null

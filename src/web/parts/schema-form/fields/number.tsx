@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { type ControlProps, textOf } from "./control.ts";
 
-/** The number in a text, null if it is empty; other text is kept, and the service refuses it. */
+/** The number in a text, null if it is empty; other text is kept for the service to refuse. */
 export const numberIn = (text: string): number | string | null => {
   const plain = text.trim().replace(",", ".");
   if (plain === "") return null;
   return Number.isFinite(Number(plain)) ? Number(plain) : text;
 };
 
-/** Keeps what is being typed, such as "1.", as long as it stands for the value. */
+/** Keeps partial input, such as "1.", as long as it means the same value. */
 export function NumberInput({ attributes, value, onValue, label }: ControlProps & { label?: string }) {
   const [typed, setTyped] = useState(textOf(value));
   return (

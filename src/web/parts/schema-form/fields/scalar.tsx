@@ -4,7 +4,7 @@ import { type ControlProps, textOf } from "./control.ts";
 import { numberIn } from "./number.tsx";
 import { TextInput } from "./text.tsx";
 
-/** A text, number, true or false, by what is written; a text that looks like another is written in quotes. */
+/** A text, number, true or false, depending on its notation; a text that looks like another type is quoted. */
 const scalarIn = (text: string): Json => {
   const plain = text.trim();
   if (plain === "true" || plain === "false") return plain === "true";
@@ -14,7 +14,7 @@ const scalarIn = (text: string): Json => {
 const scalarText = (value: Json): string =>
   typeof value === "string" && value !== "" && scalarIn(value) !== value ? `"${value}"` : textOf(value);
 
-/** A value whose type follows from what is written. */
+/** A value whose type follows from its notation. */
 export function ScalarInput({
   attributes,
   value,

@@ -2,7 +2,7 @@ import { t } from "../../../language.ts";
 import { useForm } from "../context.ts";
 import { type ControlProps, textOf } from "./control.ts";
 
-/** A secret, which no answer of the service contains. */
+/** A secret, which the service never returns. */
 export const SecretInput = ({ attributes, value, onValue }: ControlProps) => (
   <input
     {...attributes}

@@ -4,7 +4,7 @@ import type { Json } from "../schema.ts";
 import type { ControlProps } from "./control.ts";
 import { NumberInput, numberIn } from "./number.tsx";
 
-/** A share like "80%"; where a number is possible, too, its unit is chosen beside it. */
+/** A share like "80%"; if numbers are possible too, the unit is chosen beside it. */
 export function ShareInput({
   attributes,
   value,

@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks";
 import { type ControlProps, textOf } from "./control.ts";
 
-/** A text, with what may be entered offered below it. */
+/** A text, with suggestions below it. */
 export function TextInput({
   attributes,
   value,

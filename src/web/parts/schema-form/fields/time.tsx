@@ -8,7 +8,7 @@ const localTime = (value: Json): string => {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 
-/** A time of the browser's own zone. */
+/** A time in the browser's own zone. */
 export const TimeInput = ({ attributes, value, onValue }: ControlProps) => (
   <TypedInput
     {...attributes}

@@ -3,7 +3,7 @@ import { t } from "../../../language.ts";
 import { Icon } from "../../icon.tsx";
 import type { ControlProps } from "./control.ts";
 
-/** Texts, each with a button that removes it. What is being typed is the last of them. */
+/** Texts, each with a button that removes it. The last one is being typed. */
 export function WordsInput({
   attributes,
   value,
@@ -19,7 +19,7 @@ export function WordsInput({
   const left = suggestions.filter((each) => !words.includes(each));
   const type = (text: string) => {
     onValue(text === "" ? words : [...words, text]);
-    // A suggestion that was chosen arrives whole.
+    // A chosen suggestion arrives whole.
     setTyped(left.includes(text) ? "" : text);
   };
   const finish = () => {
