@@ -61,7 +61,7 @@ const agentLimits: AgentLimits = {
 export interface ServiceLink {
   send(message: FromAgent): void;
   sendFrame(channel: number, bytes: Buffer): void;
-  /** Bytes that wait to be sent. */
+  /** Bytes waiting to be sent. */
   readonly waiting: number;
 }
 
@@ -129,7 +129,7 @@ export class Agent {
     });
     for (const each of all) each.begin();
     this.#timer = setInterval(() => {
-      // One at a time: what an older, slower look has seen must not be taken for news.
+      // One at a time: an older, slower check must not be mistaken for news.
       this.#look ??= this.#lookAround().finally(() => {
         this.#look = null;
       });
@@ -194,7 +194,7 @@ export class Agent {
   async #introduce(link: ServiceLink): Promise<void> {
     const { version, permissions, own } = this.#options;
     const host = await this.#reporter.report();
-    // It may have ended, or been replaced, while the GPUs were read.
+    // The link may have closed, or been replaced, while the GPUs were read.
     if (this.#newestLink !== link) return;
     this.#sent.clear();
     this.#link = link;

@@ -10,7 +10,7 @@ export interface CommandOptions {
   readonly apiPort: number | null;
   /** Random; null for programs whose API has no token. */
   readonly apiToken: string;
-  /** Settings of each GPU in the program's order, by its own flags; absent where none are wanted. */
+  /** Settings of each GPU in the program's order, set by its own flags; absent if there are none. */
   readonly tuning?: readonly GpuTuning[];
 }
 
@@ -20,9 +20,9 @@ export type GpuTuning = Readonly<Record<TuningKey, number | null>>;
 export interface CommandLine {
   /** Without the executable. */
   readonly argv: readonly string[];
-  /** The same with `***` in place of passwords and tokens. */
+  /** Like `argv`, with `***` in place of passwords and tokens. */
   readonly shown: readonly string[];
-  /** To be set beside the environment of the agent. */
+  /** Added to the environment of the agent. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -99,7 +99,7 @@ function poolMistakes({ name, command }: MiningProgram, path: string, pool: Prog
     mistakes.push({ path, message: "has neither a wallet nor a worker" });
   }
   for (const field of ["worker", "wallet", "password"] as const) {
-    // It would be read as an option by some programs.
+    // Some programs would read it as an option.
     if (pool[field].startsWith("-")) mistakes.push({ path: `${path}.${field}`, message: "must not begin with -" });
     if (/\p{Cc}/u.test(pool[field]))
       mistakes.push({ path: `${path}.${field}`, message: "contains control characters" });
@@ -187,7 +187,7 @@ function onePool(
   );
 }
 
-/** A pool without a wallet names its account by the worker alone. */
+/** A pool without a wallet identifies the account by the worker alone. */
 function loginOf({ wallet, worker }: ProgramPool) {
   if (wallet === "") return { user: worker, worker: "", login: worker };
   return { user: wallet, worker, login: worker === "" ? wallet : `${wallet}.${worker}` };
@@ -211,7 +211,7 @@ function joinedWords(first: readonly Word[], further: readonly (readonly Word[])
   });
 }
 
-/** Flags for the settings of which at least one GPU has one. */
+/** Flags for the settings that at least one GPU has. */
 function tuningWords({ tuning }: MiningProgram, gpus: readonly GpuTuning[]): string[] {
   const keys = ["powerLimit", "coreClock", "memoryClock", "fan"] as const;
   return keys.flatMap((key) => {

@@ -22,12 +22,14 @@ export interface ConnectionOptions {
 
 export interface ConnectionLimits {
   readonly backOff: BackOff;
-  /** After a refusal; long, since a refused token seldom becomes valid. */
+  /** After a refusal; long, because a refused token rarely becomes valid. */
   readonly refusedMs: number;
   readonly handshakeMs: number;
-  /** ms without data after which the service is pinged; without an answer for as long again the connection is closed. */
+  /**
+   * ms without data after which the service is pinged; without an answer for the same time, the connection is closed.
+   */
   readonly silenceMs: number;
-  /** Bytes that may wait to be sent. */
+  /** Maximum bytes waiting to be sent. */
   readonly waiting: number;
 }
 
@@ -223,7 +225,7 @@ class SocketLink implements ServiceLink {
 
   #write(data: string | Buffer): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    // The service has stopped reading: disconnect, and begin again with `hello`.
+    // The service has stopped reading: disconnect, and start over with `hello`.
     if (this.#socket.bufferedAmount > this.#mostWaiting) this.#socket.terminate();
     else {
       this.#gather();
@@ -244,7 +246,7 @@ function takeMessage(bytes: Buffer, receiver: ServiceReceiver, socket: WebSocket
     receiver.message(message.data);
     return;
   }
-  // A message of a newer service: it is ignored as a whole.
+  // A message of a newer service, ignored as a whole.
   log.warn("The service has sent a message that this agent does not understand; it may need an update");
   if (!isRecord(value) || typeof value.n !== "number") return;
   const error = {
@@ -272,7 +274,7 @@ function socketAddress(service: URL): URL {
 
 type Found = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** The system's resolver, limited to nearby addresses: the token is not sent in the clear to others. */
+/** The system's resolver, limited to nearby addresses: the token must not be sent in the clear to others. */
 function nearbyLookup(host: string, options: LookupOptions, found: Found): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     const foreign = error === null && addresses.some(({ address }) => !isNearby(address));

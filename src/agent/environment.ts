@@ -1,4 +1,4 @@
-/** Variables that mining programs and GPU drivers read. Programs get no others of the agent's environment. */
+/** Variables that mining programs and GPU drivers read. Programs get no other variables of the agent's environment. */
 const passed = new Set([
   "PATH",
   "HOME",

@@ -6,7 +6,7 @@ import { commandEnvironment } from "./environment.ts";
 
 /** A program that the agent does not run itself, with the commands of the agent's configuration. */
 export interface ForeignCommands extends Readonly<Partial<Record<ForeignAction, readonly string[] | undefined>>> {
-  /** Of its API. */
+  /** The port of its API. */
   readonly port: number;
 }
 
@@ -16,7 +16,7 @@ const commandMs = 60_000;
 export class ForeignPrograms {
   readonly #programs: readonly ForeignCommands[];
   readonly #log: Logger;
-  /** Ports of the programs whose command runs. */
+  /** Ports of the programs with a running command. */
   readonly #busy = new Set<number>();
 
   constructor(programs: readonly ForeignCommands[], log: Logger) {
@@ -24,7 +24,7 @@ export class ForeignPrograms {
     this.#log = log;
   }
 
-  /** What the service may ask for. */
+  /** The actions that the service may request. */
   get list(): ForeignProgram[] {
     return this.#programs.map((program) => ({
       port: program.port,
@@ -32,7 +32,7 @@ export class ForeignPrograms {
     }));
   }
 
-  /** Throws `agent.forbidden` for what is not configured, and `not.possible` if the command fails. */
+  /** Throws `agent.forbidden` if the action is not configured, and `not.possible` if the command fails. */
   async run(port: number, action: ForeignAction): Promise<string> {
     const command = this.#programs.find((program) => program.port === port)?.[action];
     if (command === undefined)
@@ -70,7 +70,7 @@ async function runCommand([file = "", ...args]: readonly string[], log: Logger):
   }, commandMs);
   const failure = await new Promise<string | null>((resolve) => {
     child.once("error", (error) => resolve("code" in error ? String(error.code) : "internal error"));
-    // Not "close": what it has started may keep its output open.
+    // Not "close": a program started by the command may keep its output open.
     child.once("exit", (code) => setImmediate(() => resolve(code === 0 ? null : said.trim() || `exit code ${code}`)));
   });
   clearTimeout(limit);

@@ -29,8 +29,8 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /**
- * Until the program listens, the UDP port of the same number says that it is taken: agents of other users see it, it is
- * free again when the agent ends, and no program uses it.
+ * Until the program listens, the UDP port of the same number marks it as taken: agents of other users see it, it is
+ * released when the agent ends, and no program uses it.
  */
 const reserve = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

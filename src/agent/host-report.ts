@@ -10,13 +10,13 @@ interface Sample {
 
 const loadWindowMs = 60_000;
 
-/** Reports what the host is and does. */
+/** Reports the host's hardware and state. */
 export class HostReporter {
   readonly #folder: string;
   readonly #readGpus: () => Promise<HostGpu[]>;
   readonly #samples: Sample[] = [];
 
-  /** `folder`: where programs are kept. */
+  /** `folder`: the folder of the programs. */
   constructor(folder: string, readGpus: () => Promise<HostGpu[]>) {
     this.#folder = folder;
     this.#readGpus = readGpus;
@@ -40,7 +40,7 @@ export class HostReporter {
     };
   }
 
-  /** Of the last minute, or since the agent's start. */
+  /** Load of the last minute, or since the agent's start. */
   #load(): number | null {
     const now = sample();
     this.#samples.push(now);

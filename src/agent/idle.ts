@@ -7,7 +7,7 @@ export type IdleRule = NonNullable<Program["idle"]>;
 export interface Activity {
   /** Names of its processes, as `processName` writes them. */
   readonly names: ReadonlySet<string>;
-  /** % of its processors that others than the agent's programs use; null where that is not known. */
+  /** % of its processors used by processes other than the agent's programs; null if unknown. */
   readonly load: number | null;
 }
 
@@ -47,7 +47,7 @@ export class ActivityReader {
     this.#platform = platform;
   }
 
-  /** `groups`: the process groups of programs that run. Load is that since the last call. */
+  /** `groups`: the process groups of running programs. The load is measured since the last call. */
   async read(groups: readonly number[]): Promise<Activity> {
     const [names, { total, busy, own }] = await Promise.all([
       this.#platform.processNames(),

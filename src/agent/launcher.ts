@@ -16,14 +16,14 @@ export interface LauncherOptions {
   /** Programs that this host's own configuration declares. */
   readonly own: readonly DeclaredProgram[];
   readonly readGpus: () => Promise<HostGpu[]>;
-  /** Ports of the APIs of programs that run. */
+  /** Ports of the APIs of running programs. */
   readonly usedPorts: () => ReadonlySet<number>;
   readonly downloads: Pick<ProgramDownloads, "obtain" | "confirm">;
 }
 
 /**
- * Decides what a program is started with. The service names the program and its settings; the executable, its source and
- * the command line are decided here.
+ * Decides how a program is started. The service names the program and its settings; the executable, its source and the
+ * command line are decided here.
  */
 export class Launcher {
   readonly #options: LauncherOptions;

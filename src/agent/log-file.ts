@@ -13,17 +13,17 @@ export interface LogLimits {
 
 export const logLimits: LogLimits = { size: 10_000_000, files: 3 };
 
-/** Of the end of a log, where its last lines are looked for. */
+/** Bytes at the end of a log that are searched for its last lines. */
 const tailBytes = 64_000;
 const longestLine = 500;
-/** Begins the lines that the agent adds. */
+/** Prefix of the lines that the agent adds. */
 const noteMark = "--- ";
 
 /**
- * The output of a program. The program itself writes to the file, by a descriptor that it inherits: through a pipe its
- * output would end with the agent, and many programs end at the first write to a closed pipe. As the descriptor cannot be
- * replaced from outside, rotation copies the file and empties it. The descriptor appends, so the program goes on writing
- * at the new end; only what it writes between copy and emptying is lost. While no agent runs, the file grows.
+ * The output of a program. The program writes to the file itself, by an inherited descriptor: through a pipe its output
+ * would end with the agent, and many programs end at the first write to a closed pipe. Because the descriptor cannot be
+ * replaced from outside, rotation copies the file and empties it. The descriptor appends, so the program continues at
+ * the new end; only output between copy and emptying is lost. While no agent runs, the file grows.
  */
 export class LogFile {
   readonly path: string;
@@ -49,7 +49,7 @@ export class LogFile {
     }
   }
 
-  /** Empties the file if it is too long. Its end is kept as the newest of the older files. */
+  /** Empties the file if it is too long. Its end becomes the newest of the older files. */
   async rotate(): Promise<void> {
     const size = await this.#size();
     if (size <= this.#limits.size) return;
@@ -64,7 +64,7 @@ export class LogFile {
     }
   }
 
-  /** The last lines that the program has printed, without control characters and secrets. */
+  /** The last lines printed by the program, without control characters and secrets. */
   async lastOutput(lines: number, secrets: readonly string[] = [], bytes = tailBytes): Promise<string[]> {
     const size = await this.#size();
     const from = Math.max(0, size - tailBytes);

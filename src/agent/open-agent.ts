@@ -20,9 +20,9 @@ export interface HostSettings extends Pick<AgentOptions, "folder" | "version" | 
     readonly gpuSettings: boolean;
   };
   readonly foreignPrograms: readonly ForeignCommands[];
-  /** Absent: that of the system. */
+  /** Absent: the system's command. */
   readonly rebootCommand?: readonly string[] | undefined;
-  /** A copy of the makers' sites that programs are downloaded from; null for the sites themselves. */
+  /** A mirror of the publishers' sites that programs are downloaded from; null for the sites themselves. */
   readonly mirror: string | null;
 }
 

@@ -15,7 +15,7 @@ interface End {
   readonly lines: readonly string[];
 }
 
-/** The result of a program's starts: why it does not run, and when it may be started next. */
+/** The result of a program's starts: why it does not run, and when it may next be started. */
 export class Outcome {
   readonly #limits: RestartLimits;
   readonly #now: () => number;
@@ -38,7 +38,7 @@ export class Outcome {
     return { starts: this.#starts, exit: this.#exit, failed: this.#failed };
   }
 
-  /** Why it does not run; null if it runs, or may be started. */
+  /** Why it does not run; null if it runs or may be started. */
   get problem(): RigbridgeError | null {
     return this.#problem;
   }
@@ -47,17 +47,17 @@ export class Outcome {
     return this.#problem?.message ?? this.#failed?.message ?? null;
   }
 
-  /** Whether only a user's start or a changed setting starts it again. */
+  /** Whether only a user's start or a changed setting can start it again. */
   get isFinal(): boolean {
     return this.#failed !== null;
   }
 
-  /** Whether a start waits for its time. */
+  /** Whether a start is scheduled. */
   get isWaiting(): boolean {
     return this.#retryAt !== null;
   }
 
-  /** ms until the next start; 0 if it may be now. */
+  /** ms until the next start; 0 if it may start now. */
   get waitMs(): number {
     return this.#retryAt === null ? 0 : Math.max(0, this.#retryAt - this.#now());
   }

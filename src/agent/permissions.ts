@@ -4,16 +4,16 @@ import { basename, extname, isAbsolute, relative, resolve } from "node:path";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** Where this host's administrator may change what is allowed. */
+/** Where this host's administrator may change the permissions. */
 const where = "in the agent's own configuration on the host";
 
 export const forbidden = (what: string, setting: string): RigbridgeError =>
   new RigbridgeError("agent.forbidden", `This host does not allow ${what}; only \`${setting}\` ${where} can`);
 
 /**
- * The real path of a program that the service wants to run. Throws `agent.forbidden` if it is not in one of the folders,
- * or a link leads out of them; outside, the error does not even reveal whether a file exists. Throws `program.missing` or
- * `program.not-executable` for the rest.
+ * The real path of a program that the service wants to run. Throws `agent.forbidden` if it is not in one of the
+ * folders, or a link leads out of them; outside, the error does not even reveal whether a file exists. Throws
+ * `program.missing` or `program.not-executable` for other reasons.
  */
 export async function allowedExecutable(path: string, folders: readonly string[]): Promise<string> {
   const outside = forbidden(`programs outside of ${folders.join(", ") || "its own folders"}`, "allow.folders");

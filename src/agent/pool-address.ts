@@ -1,6 +1,6 @@
-/** A pool's address in its parts. */
+/** The parts of a pool's address. */
 export interface PoolAddress {
-  /** As it is written; empty if none is. */
+  /** As written; empty if missing. */
   readonly scheme: string;
   /** IPv6 in brackets. */
   readonly host: string;
@@ -10,7 +10,7 @@ export interface PoolAddress {
   readonly ordinary: boolean;
 }
 
-/** null if it is not one. */
+/** Null if it is not a pool address. */
 export function poolAddress(url: string): PoolAddress | null {
   const match =
     /^(?:([a-z0-9]+(?:\+[a-z0-9]+)?):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?):([0-9]{1,5})\/?$/i.exec(

@@ -8,7 +8,7 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** A mining program that runs, with its group: a program may start others. */
+/** A running mining program with its group: a program may start others. */
 export interface RunningProcess {
   readonly identity: ProcessIdentity;
   /** Resolves when the program itself has ended; others of its group may still run. */
@@ -78,8 +78,8 @@ export interface StopLimits {
 export const stopLimits: StopLimits = { patienceMs: 10_000, killMs: 10_000 };
 
 /**
- * A program with all processes that it has started. Its mark is an environment variable, which these processes inherit: so
- * they are found after the program itself has ended, and a later process with the same pid is not touched.
+ * A program with all processes that it has started. They inherit an environment variable as their mark: it finds them
+ * after the program itself has ended, and keeps a later process with the same pid from being touched.
  */
 export interface ProcessTree {
   readonly process: RunningProcess;
@@ -87,8 +87,8 @@ export interface ProcessTree {
 }
 
 /**
- * Ends a program with its group: by its API if `quit` is given, then by one signal after the other. False if it survives all
- * of them, as processes do while a GPU driver hangs.
+ * Ends a program with its group: by its API if `quit` is given, then by one signal after another. False if it survives
+ * all of them, as processes do while a GPU driver hangs.
  */
 export async function endTree(
   tree: ProcessTree,
@@ -118,7 +118,7 @@ async function signalTree({ process: { identity }, mark }: ProcessTree, name: Gr
     }
 }
 
-/** Whether anything of it still runs. */
+/** Whether any of its processes still runs. */
 export async function remains({ process: { identity }, mark }: ProcessTree, platform: Platform): Promise<boolean> {
   if (await isAlive(identity, platform)) return true;
   return (await platform.marked(mark)).length > 0 || platform.exiting(identity.pid);

@@ -21,9 +21,9 @@ import type { SavedLaunch, SavedRun } from "./state-file.ts";
 /** What a program is started with. */
 export interface Launch extends SavedLaunch {
   readonly argv: readonly [string, ...string[]];
-  /** The same for people: without secrets. */
+  /** Like `argv`, for display: without secrets. */
   readonly shown: readonly string[];
-  /** Set beside what programs get of the agent's environment. */
+  /** Added to the variables that programs get from the agent's environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -107,7 +107,7 @@ export class ProgramRun {
   }
 }
 
-/** `record` is called before the program is started: what it throws keeps it from being started. */
+/** `record` is called before the program is started; if it throws, the program is not started. */
 export async function startRun(
   launch: Launch,
   id: number,

@@ -4,7 +4,7 @@ export interface RestartLimits {
   readonly backOff: BackOff;
   /** A program that ran shorter than this has ended quickly. */
   readonly quickMs: number;
-  /** After so many quick ends in a row the agent gives up. */
+  /** After this many quick ends in a row the agent gives up. */
   readonly mostQuickEnds: number;
   /** A program that has run this long is healthy; its failures are forgotten. */
   readonly healthyMs: number;
@@ -20,7 +20,7 @@ export const restartLimits: RestartLimits = {
 /** Unrequested exits of a program since it was last healthy or started by a user. */
 export interface Failures {
   readonly ends: number;
-  /** In a row. */
+  /** Consecutive quick ends. */
   readonly quickEnds: number;
 }
 
@@ -38,7 +38,7 @@ export type AfterEnd =
   | { readonly what: "wait"; readonly waitMs: number; readonly failures: Failures }
   | { readonly what: "give up"; readonly why: string; readonly failures: Failures };
 
-/** What to do when a program exits that should run. */
+/** Decides what to do when a program that should run exits. */
 export function afterEnd({ ranMs, code, badConfiguration }: End, before: Failures, limits: RestartLimits): AfterEnd {
   const ends = ranMs >= limits.healthyMs ? 1 : before.ends + 1;
   const quickEnds = ranMs < limits.quickMs ? before.quickEnds + 1 : 0;

@@ -115,7 +115,7 @@ export async function readAgentFile(
 }
 
 async function warningsAbout(file: string, text: string, { token }: AgentSettings): Promise<string[]> {
-  // Not one from the environment.
+  // Unless it comes from the environment.
   const holdsToken = token !== undefined && text.includes(token);
   return holdsToken && (await readableByOthers(file))
     ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`]

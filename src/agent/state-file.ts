@@ -5,16 +5,16 @@ import { Program } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 
-/** Facts of a start that are needed as long as the program runs, also by a later agent. */
+/** Properties of a start that are needed as long as the program runs, also by a later agent. */
 const SavedLaunch = z.object({
   apiPort: z.int().nullable(),
   apiToken: z.string().nullable(),
   /** The API request that makes it quit. */
   quit: z.string().nullable(),
   badConfiguration: z.array(z.int()),
-  /** Parts of its command line that are redacted in what it prints. */
+  /** Parts of its command line that are redacted in its output. */
   secrets: z.array(z.string()),
-  /** Digest of everything that its command line was made from. */
+  /** Digest of all inputs of its command line. */
   fingerprint: z.string(),
 });
 export type SavedLaunch = z.infer<typeof SavedLaunch>;
@@ -39,7 +39,9 @@ export const SavedProgram = z.object({
 });
 export type SavedProgram = z.infer<typeof SavedProgram>;
 
-/** After an update, an agent reads its predecessor's file, so fields that are added, also to `Program`, have defaults. */
+/**
+ * After an update, an agent reads its predecessor's file, so added fields, including those of `Program`, have defaults.
+ */
 const State = z.object({ version: z.literal(1), programs: z.array(SavedProgram) });
 
 /**

@@ -30,7 +30,7 @@ export interface SupervisorParts {
   readonly gpus: Pick<GpuTuner, "apply" | "restore">;
   /** Writes the state of all programs, or throws. */
   readonly save: () => void;
-  /** The same after a change that cannot be undone; a failed write is repeated later. */
+  /** Like `save`, after a change that cannot be undone; a failed write is repeated later. */
   readonly saveOrLog: () => void;
   /** The state may have changed. */
   readonly changed: () => void;
@@ -47,7 +47,7 @@ export interface Preparing {
   readonly download: ProgramState["download"];
 }
 
-/** Digest of everything that the command line and the GPU settings are made from. */
+/** Digest of all inputs of the command line and the GPU settings. */
 export const fingerprintOf = (program: Program): string => {
   const { software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings } = program;
   const parts = [software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings];

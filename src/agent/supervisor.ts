@@ -11,18 +11,21 @@ import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.
 import type { SavedProgram, SavedRun } from "./state-file.ts";
 import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
-/** Of its output, sent when the agent gives up a program: a message about 100 of them stays below `agentMessageBytes`. */
+/**
+ * Lines of its output that are sent when the agent gives up a program: a message about 100 of them stays below
+ * `agentMessageBytes`.
+ */
 const sentLines = 50;
 const sentBytes = 6_000;
-/** The same when it is restarted by request. */
+/** Lines that are sent when it is restarted by request. */
 const fewLines = 10;
 const fewBytes = 2_000;
-/** How long closing waits for a program that is just being ended; the next agent goes on with it. */
+/** How long closing waits for a program that is being ended; the next agent takes over. */
 const closeMs = 1_000;
 
 /**
- * Keeps one program in the requested state. A single loop starts and ends it, so it never runs twice, in whatever order
- * requests arrive or repeat.
+ * Keeps one program in the requested state. A single loop starts and ends it, so it never runs twice, whatever the
+ * order of requests and repeats.
  */
 export class Supervisor {
   readonly #parts: SupervisorParts;
@@ -34,7 +37,7 @@ export class Supervisor {
   readonly #outcome: Outcome;
   /** Its last output before the last requested restart. */
   #linesBefore: readonly string[] = [];
-  /** The other work on the host that keeps the program from running; null if there is none. */
+  /** Other work on the host that keeps the program from running; null if there is none. */
   #busyWith: string | null = null;
   #preparing: Preparing | null = null;
   #isReady = false;
@@ -131,7 +134,7 @@ export class Supervisor {
     this.#run?.process.release();
   }
 
-  /** Takes the settings of the service. A running program whose command line changes is restarted. */
+  /** Applies the settings of the service. A running program whose command line changes is restarted. */
   want(program: Program): void {
     const before = this.#program;
     this.#isForgotten = false;
@@ -170,7 +173,7 @@ export class Supervisor {
     return `${this.#name} is stopped`;
   }
 
-  /** Ends it for good. Resolves with false if the service has requested it again meanwhile. */
+  /** Ends it for good. Resolves with false if the service has requested it again in the meantime. */
   async forget(): Promise<boolean> {
     this.#isForgotten = true;
     this.#notify();
@@ -236,7 +239,7 @@ export class Supervisor {
     }
   }
 
-  /** Waits until the program ends, or should. */
+  /** Waits until the program ends or should end. */
   async #watch(run: ProgramRun): Promise<void> {
     if (this.#mustEnd(run)) return this.#end(run, null);
     const exit = await Promise.race([run.process.ended, this.#bell.next()]);
@@ -260,7 +263,7 @@ export class Supervisor {
     this.#notify();
   }
 
-  /** It survived every signal; a second one must not be started beside it. */
+  /** It survived every signal; a second instance must not be started beside it. */
   async #awaitHanging(run: ProgramRun): Promise<void> {
     this.#parts.log.error(this.#outcome.hanging(this.#name).message);
     this.#notify();

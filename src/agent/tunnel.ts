@@ -5,7 +5,7 @@ export interface TunnelLink {
   sendFrame(channel: number, bytes: Buffer): void;
   /** `error`: a system error code, such as ECONNREFUSED; null if the program closed the connection. */
   closed(channel: number, error: string | null): void;
-  /** Bytes that wait to be sent. */
+  /** Bytes waiting to be sent. */
   readonly waiting: number;
 }
 
@@ -13,7 +13,7 @@ export interface TunnelLimits {
   readonly connections: number;
   readonly connectMs: number;
   readonly idleMs: number;
-  /** Bytes that may wait in either direction. */
+  /** Maximum bytes waiting in either direction. */
   readonly waiting: number;
 }
 
@@ -58,7 +58,7 @@ export class Tunnel {
       });
   }
 
-  /** Bytes of the service; those for a channel that is closed are dropped. */
+  /** Bytes from the service; those for a closed channel are dropped. */
   write(channel: number, bytes: Buffer): void {
     const socket = this.#sockets.get(channel);
     if (socket === undefined) return;
@@ -79,7 +79,7 @@ export class Tunnel {
   #send(channel: number, bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += chunkBytes)
       this.#link.sendFrame(channel, bytes.subarray(at, at + chunkBytes));
-    // Answers of programs are short. One that floods a slow connection is disconnected instead of buffered.
+    // Answers of programs are short. A program that floods a slow connection is disconnected instead of buffered.
     if (this.#link.waiting > this.#limits.waiting) this.#sockets.get(channel)?.destroy(failure("EPIPE"));
   }
 }

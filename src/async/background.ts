@@ -1,8 +1,8 @@
-/** Work that nobody waits for, until something has to: the end of the program, or a test. */
+/** Background work without a waiting caller, awaited only at the end of the program or in a test. */
 export class Background {
   readonly #running = new Set<Promise<unknown>>();
 
-  /** Keeps count of the work, which settles as before. */
+  /** Tracks the work; returns the same promise. */
   add<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     const remove = (): void => void this.#running.delete(work);
@@ -10,7 +10,7 @@ export class Background {
     return work;
   }
 
-  /** Resolves when no work is left, including what it starts; whether it failed is for its own callers. */
+  /** Resolves when no work is left, including work started by other work; failures are left to the callers. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }

@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 
 /**
- * Makes writes to a stream leave together: the returned function is called before each of them, and `later` runs its
- * argument when those of the first and since then are to be sent.
+ * Joins writes to a stream: call the returned function before each write; `later` runs its argument when the writes
+ * gathered since then are to be sent.
  */
 export function gatherWrites(stream: Writable, later: (send: () => void) => unknown): () => void {
   let isGathering = false;

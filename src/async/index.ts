@@ -1,4 +1,4 @@
-/** What runs after, beside or again after other work. */
+/** Scheduling: work that runs after, beside or repeatedly with other work. */
 export { Background } from "./background.ts";
 export { gatherWrites } from "./gather-writes.ts";
 export { Liveness } from "./liveness.ts";

@@ -1,4 +1,4 @@
-/** Whether the peer of a connection is still there. It is pinged only after an interval without any data. */
+/** Whether the peer of a connection is still there. It is pinged only after an interval without data. */
 export class Liveness {
   readonly #ping: () => void;
   #hasReceived = true;
@@ -13,7 +13,7 @@ export class Liveness {
     this.#hasReceived = true;
   };
 
-  /** Called once an interval; false if a ping has gone unanswered for a whole interval. */
+  /** Call it once per interval; false if a ping has gone unanswered for a whole interval. */
   check(): boolean {
     if (this.#isPinged && !this.#hasReceived) return false;
     this.#isPinged = !this.#hasReceived;

@@ -1,4 +1,4 @@
-/** Runs work one at a time, in the order in which it came. */
+/** Runs work one at a time, in order of arrival. */
 export class Mutex {
   #locked = false;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Mutex {
     return this.#locked;
   }
 
-  /** Work that has not begun. */
+  /** Work that has not started. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -25,11 +25,11 @@ export class Mutex {
   }
 }
 
-/** One mutex for each key, for as long as it is in use. */
+/** One mutex per key, for as long as it is in use. */
 export class KeyedMutex<K> {
   readonly #mutexes = new Map<K, Mutex>();
 
-  /** Work of this key that runs or waits. */
+  /** Running and waiting work of this key. */
   pending(key: K): number {
     const mutex = this.#mutexes.get(key);
     return mutex === undefined ? 0 : mutex.waiting + 1;

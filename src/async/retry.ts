@@ -5,19 +5,21 @@ export interface BackOff {
   readonly longestMs: number;
 }
 
-/** The wait after so many failures (1 is the first): twice as long each time. */
+/** The wait after this many failures (1 is the first): doubles each time. */
 export const backOffMs = (failures: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, firstMs * 2 ** (failures - 1));
 
-/** Between half of a time and all of it, so that many that failed together do not all come back at once. */
+/** Between half of a time and all of it, so that clients that failed together do not return together. */
 export const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
 
-/** Waits after so many failures; ends at once, without an error, when the signal is aborted. */
+/** Waits after this many failures; ends at once, without an error, when the signal is aborted. */
 export async function backOff(failures: number, limits: BackOff, signal: AbortSignal): Promise<void> {
   await sleep(jittered(backOffMs(failures, limits)), undefined, { signal }).catch(() => undefined);
 }
 
-/** Tries until it succeeds; `failed` is called for each failure. Resolves with null when the signal is aborted first. */
+/**
+ * Retries until it succeeds; `failed` is called for each failure. Resolves with null if the signal is aborted first.
+ */
 export async function retry<T>(
   work: () => Promise<T>,
   failed: (error: unknown) => void,

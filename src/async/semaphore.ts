@@ -1,12 +1,12 @@
-/** What happens to work that takes long. */
+/** The treatment of long-running work. */
 export interface Slack {
-  /** After this time work gives its place to another and goes on beside, so that slow work delays nobody. */
+  /** After this time, work releases its slot and continues, so that slow work delays nobody. */
   readonly afterMs: number;
-  /** How much work may go on beside at once; any more keeps its place. */
+  /** Maximum work that continues without a slot; any more keeps its slot. */
   readonly beside: number;
 }
 
-/** A bounded number of places; work that finds none waits in order. */
+/** A bounded number of slots; further work waits in order. */
 export class Semaphore {
   #places: number;
   readonly #slack: Slack | null;
@@ -20,29 +20,29 @@ export class Semaphore {
     this.#slack = slack;
   }
 
-  /** Runs work as soon as there is a place, and settles with it. */
+  /** Runs work as soon as there is a slot, and settles with it. */
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => this.enter(() => work().then(resolve, reject)));
   }
 
-  /** The same for work that never rejects and that nobody waits for: without a promise of its own. */
+  /** Like `run`, for work that never rejects and that nobody awaits: creates no promise. */
   enter(work: () => Promise<void>): void {
     if (this.#taken >= this.#places) this.#waiting.push(work);
     else this.#start(work);
   }
 
-  /** Work that waits for a place. */
+  /** The amount of waiting work. */
   get waiting(): number {
     return this.#waiting.length - this.#next;
   }
 
-  /** Changes the number of places; work that has begun keeps its place. */
+  /** Changes the number of slots; running work keeps its slot. */
   resize(places: number): void {
     this.#places = places;
     while (this.#taken < places && this.waiting > 0) this.#startNext();
   }
 
-  /** Drops all work that waits. */
+  /** Drops all waiting work. */
   clear(): void {
     this.#waiting.length = 0;
     this.#next = 0;

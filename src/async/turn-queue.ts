@@ -1,6 +1,6 @@
 /**
- * Runs one callback in each turn of the event loop, in their order. A turn accepts a single new connection, so long turns
- * would delay every client that connects.
+ * Runs one callback per turn of the event loop, in order. A turn accepts a single new connection, so long turns would
+ * delay every connecting client.
  */
 export class TurnQueue {
   readonly #waiting: (() => void)[] = [];

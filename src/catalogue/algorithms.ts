@@ -1,6 +1,6 @@
 /**
- * Mining algorithms: id, name, what is counted, how network difficulty relates to work, and other names that miners use.
- * `btc32`: difficulty × 2^32 hashes a block; `hashes`: difficulty is the number of hashes; `equihash`: × 2^13 solutions;
+ * Mining algorithms: id, name, unit, how network difficulty relates to work, and other names that miners use. `btc32`:
+ * difficulty × 2^32 hashes a block; `hashes`: difficulty is the number of hashes; `equihash`: × 2^13 solutions;
  * `network-rate` and `kaspa`: revenue does not follow from difficulty alone.
  */
 export interface Algorithm {
@@ -535,5 +535,5 @@ export const algorithms: readonly Algorithm[] = [
   row("zr5", "Zr5", "H/s", "btc32", "ziftr"),
 ];
 
-/** "rx/0" and "RX-0" are one name. */
+/** "rx/0" and "RX-0" are the same name. */
 export const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

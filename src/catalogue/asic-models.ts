@@ -1,28 +1,28 @@
 /**
- * ASIC miners by model: what they hash, how fast by their nameplate, and what the prefixes in the names of their rates
- * stand for where that is not the usual. Sources: makers' data sheets; units by recorded answers.
+ * ASIC miners by model: algorithm, nameplate hash rate, and the meaning of the prefixes in their rates where it is
+ * unusual. Sources: manufacturers' data sheets; units from recorded answers.
  */
 export interface AsicModel {
   readonly algorithm: string;
-  /** H/s or Sol/s; of several versions a middle one. null where only the series is known. */
+  /** H/s or Sol/s; of several versions, a middle one. Null if only the series is known. */
   readonly nameplate: number | null;
   readonly units: RateUnits;
 }
 
 /**
- * H/s, or Sol/s, that a prefix stands for: Bitmain calls every rate GHS, also one in MH/s. Where firmware of one model
- * differs there are several.
+ * The H/s or Sol/s that a prefix means: Bitmain calls every rate GHS, even one in MH/s. Several if the firmware of one
+ * model varies.
  */
 export type RateUnits = Readonly<Partial<Record<"M" | "G", readonly [number, ...number[]]>>>;
 
 const usual: RateUnits = {};
 const gigaIsMega: RateUnits = { G: [1e6] };
-/** Firmware of one model counts either thousands of solutions or solutions. */
+/** Firmware of one model counts either thousands of solutions or single ones. */
 const gigaIsSolutions: RateUnits = { G: [1e3, 1] };
 
 type Row = readonly [name: string, algorithm: string, nameplate: number | null, units?: RateUnits];
 
-/** By maker: the beginning of the model's name, where # is any digit. Of several that fit the longest counts. */
+/** By manufacturer: the beginning of the model's name, where # is any digit. Of several matches the longest counts. */
 const rows: Readonly<Record<string, readonly Row[]>> = {
   Antminer: [
     ["S#", "sha256", null],
@@ -111,7 +111,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["Q", "sha256", 90e12],
   ],
   Innosilicon: [
-    // What its RPC calls MHS are solutions per second.
+    // The RPC's MHS are solutions per second.
     ["A9", "equihash", 50e3, { M: [1] }],
     ["T2", "sha256", 26e12],
     ["T3", "sha256", 43e12],
@@ -135,7 +135,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** Makers of firmware for Antminers, whose models they name without the maker. */
+/** Makers of firmware for Antminers, whose models they name without the manufacturer. */
 const onAntminers: ReadonlySet<string> = new Set(["Braiins", "Hiveon", "LuxOS", "MARA", "MSKMiner", "VNish"]);
 
 export const isAntminer = (make: string | null, model: string): boolean =>
@@ -151,7 +151,7 @@ const entries: ReadonlyMap<string, readonly Entry[]> = new Map(
   Object.entries(rows).map(([maker, listed]) => [maker, listed.map(entryOf).sort((a, b) => b.length - a.length)]),
 );
 
-/** A series comes after all its models. A digit that follows the name belongs to another model: an S1 is no S19. */
+/** A series comes after all its models. A digit after the name means another model: an S1 is not an S19. */
 function entryOf([name, algorithm, nameplate, units = usual]: Row): Entry {
   const pattern = name.replace(/[+.]/g, "\\$&").replaceAll("#", "\\d").replaceAll(" ", "\\s?");
   const end = name.endsWith("#") ? "" : "(?!\\d)";
@@ -162,11 +162,11 @@ function entryOf([name, algorithm, nameplate, units = usual]: Row): Entry {
   };
 }
 
-/** Far more models than a farm has. */
+/** Far more models than any farm has. */
 const mostKept = 256;
 const kept = new Map<string, AsicModel | null>();
 
-/** null for a model that is not known, and for what is not an ASIC miner. Antminers are known without their make too. */
+/** Null for an unknown model, and for anything but an ASIC miner. Antminers are recognised without their make, too. */
 export function asicModel(make: string | null, model: string | null): AsicModel | null {
   if (model === null) return null;
   const key = `${make}/${model}`;

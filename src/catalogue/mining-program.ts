@@ -1,27 +1,29 @@
 /**
- * A mining program: how it is started, which driver reads it, and which options users may not set by parameters. It is all
+ * A mining program: how it is started, which driver reads it, and which options users may not set by parameters. Only
  * data, so that the agent alone builds the command line.
  */
 export interface MiningProgram {
   readonly id: string;
   readonly name: string;
-  /** The driver that reads its API; null if it has none, so that only its process is watched. */
+  /** The driver that reads its API; null if it has none, so that only its process is monitored. */
   readonly api: string | null;
   readonly devices: readonly MiningDevice[];
-  /** File name of its executable; null where the maker has no release for that system. */
+  /** File name of its executable; null if there is no release for that system. */
   readonly executable: Readonly<Record<Platform, string | null>>;
   readonly command: Command;
-  /** Algorithms (ids of GET /api/algorithms) with the program's names of them. */
+  /** Algorithms (ids of GET /api/algorithms) with the program's names for them. */
   readonly algorithms: Readonly<Record<string, AlgorithmName>>;
-  /** Second algorithms that it can mine beside a first one; both are ids, the second one with its name as second. */
+  /**
+   * Second algorithms that it can mine together with a first one; both are ids, the second one with the program's name.
+   */
   readonly dual: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly options: OptionStyle;
   /**
-   * Options that parameters may not set, as the program spells them: its API, files that it reads or writes, programs
-   * and libraries that it loads, leaving its process. Those of `command.api` need not be repeated.
+   * Options that parameters may not set, in the program's spelling: its API, files that it reads or writes, programs
+   * and libraries that it loads, detaching its process. Those of `command.api` need not be repeated.
    */
   readonly reserved: readonly string[];
-  /** Allowed options that would otherwise be taken for abbreviations of reserved ones. */
+  /** Allowed options that would otherwise count as abbreviations of reserved ones. */
   readonly ordinary?: readonly string[];
   /** Flags that set GPUs. */
   readonly tuning: TuningFlags;
@@ -54,9 +56,9 @@ export interface Command {
   readonly api: readonly Group[];
   /** Its own watchdog off (the agent is the only one), no colours, no full-screen output. */
   readonly supervised: readonly Group[];
-  /** URL schemes, with `://`. A null `tls` means that it has no TLS; both are empty where flags say it. */
+  /** URL schemes, with `://`. A null `tls` means no TLS; both are empty where flags set it. */
   readonly schemes: { readonly plain: string; readonly tls: string | null };
-  /** Set if further pools are values of the same option: they are then joined by this. */
+  /** Set if further pools are values of the same option: joined by this separator. */
   readonly joined?: string;
   /** Characters that separate values for this program; in a password they are escaped by `#`. */
   readonly separators?: string;
@@ -68,7 +70,10 @@ export interface Group {
   readonly when: readonly Condition[];
 }
 
-/** Of the pool: it has a worker beside a wallet, a password, TLS or not. Of the program: it mines one or two. */
+/**
+ * About the pool: it has a worker besides a wallet, a password, TLS or not. About the program: it mines one algorithm
+ * or two.
+ */
 export type Condition = "worker" | "password" | "tls" | "noTls" | "single" | "dual";
 
 /** `name` is the value of `{algorithm}`; null leaves out groups with that placeholder. `args` are appended to them. */
@@ -78,17 +83,17 @@ export interface AlgorithmName {
 }
 
 /**
- * How it reads options. `getopt`: `-x value`, `-xvalue`, `--long value`, `--long=value`, long ones also abbreviated.
- * `single-dash`: long names behind one dash.
+ * The syntax of its options. `getopt`: `-x value`, `-xvalue`, `--long value`, `--long=value`, long ones also
+ * abbreviated. `single-dash`: long names behind one dash.
  */
 export type OptionStyle = "getopt" | "single-dash";
 
-/** Of one GPU: what a flag sets. `powerLimit` in W, clocks in MHz (locked), `fan` in %. */
+/** The GPU setting of a flag. `powerLimit` in W, clocks in MHz (locked), `fan` in %. */
 export type TuningKey = "powerLimit" | "coreClock" | "memoryClock" | "fan";
 
 /**
- * The flag takes one value for each GPU; `keep` leaves one as it is. `separator` joins the values; a space makes them
- * words of their own.
+ * The flag takes one value per GPU; `keep` leaves a GPU unchanged. `separator` joins the values; a space makes them
+ * separate words.
  */
 export interface TuningFlag {
   readonly flag: string;
@@ -97,20 +102,20 @@ export interface TuningFlag {
 }
 export type TuningFlags = Readonly<Partial<Record<TuningKey, TuningFlag>>>;
 
-/** The release that these facts are of. */
+/** The release that this data describes. */
 export interface Download {
   readonly version: string;
-  /** Address of the archive; absent if there is none, or it is not certain. */
+  /** Address of the archive; absent if there is none, or it is uncertain. */
   readonly url: Readonly<Partial<Record<DownloadTarget, string>>>;
-  /** SHA-256 in hex, for those that are pinned. */
+  /** SHA-256 in hex, where pinned. */
   readonly sha256?: Readonly<Partial<Record<DownloadTarget, string>>>;
-  /** Text file of SHA-256 sums that the maker publishes beside it; null if none. */
+  /** Text file of SHA-256 checksums published beside it; null if none. */
   readonly sums: string | null;
 }
 
 /**
- * The download for a host; null for a system without one. `system` is as the agent reports it, such as
- * "Linux 6.8.0 (x86_64)".
+ * The download for a host; null for a system without one. `system`: as reported by the agent, such as "Linux 6.8.0
+ * (x86_64)".
  */
 export function downloadTargetFor(system: string): DownloadTarget | null {
   const isArm = /\b(aarch64|arm64)\b/i.test(system);
@@ -124,11 +129,11 @@ export const always = (...args: string[]): Group => ({ args, when: [] });
 
 export const when = (condition: Condition, ...args: string[]): Group => ({ args, when: [condition] });
 
-/** "kawpow autolykos2=ergo" → each id with its name, which is the id itself where none is given. */
+/** "kawpow autolykos2=ergo" → each id with its name, by default the id itself. */
 export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> =>
   Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
 
-/** An algorithm that is chosen by arguments instead of its name. */
+/** An algorithm chosen by arguments instead of its name. */
 export const byArguments = (id: string, ...args: string[]): Record<string, AlgorithmName> => ({
   [id]: { name: null, args },
 });

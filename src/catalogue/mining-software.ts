@@ -54,10 +54,10 @@ export const miningPrograms: readonly MiningProgram[] = [
   verthashMiner,
 ];
 
-/** An id for programs that are declared in an agent's configuration file; it cannot be started itself. */
+/** The id of programs declared in an agent's configuration file; it cannot be started itself. */
 export const customSoftware = "CustomMiner";
 
-/** Ids and names, as GET /api/miningsoftware lists them. */
+/** Ids and names for GET /api/miningsoftware. */
 export const miningSoftware: readonly { readonly id: string; readonly name: string }[] = [
   ...miningPrograms.map(({ id, name }) => ({ id, name })),
   { id: customSoftware, name: "Custom mining software" },

@@ -1,6 +1,6 @@
 /**
- * W that ASIC miners draw by their nameplate, by maker and model; of several versions the usual one. Sources: makers'
- * data sheets. Leave out what is not certain: an unknown power is better than a wrong one.
+ * Nameplate power of ASIC miners in W, by manufacturer and model; of several versions, the usual one. Sources:
+ * manufacturers' data sheets. Uncertain values are left out: an unknown power is better than a wrong one.
  */
 export const nameplatePower: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   Antminer: {

@@ -1,6 +1,6 @@
 import type { MiningProgram } from "./mining-program.ts";
 
-/** Mistakes in a user's parameters, one sentence each; empty if the program may get them. */
+/** Mistakes in a user's parameters, one sentence each; empty if the program may receive them. */
 export function parameterMistakes(program: MiningProgram, text: string): string[] {
   const split = splitWords(text);
   if ("mistake" in split) return [split.mistake];
@@ -9,7 +9,7 @@ export function parameterMistakes(program: MiningProgram, text: string): string[
 }
 
 /**
- * Splits a text into words like a POSIX shell does: white space between words, '…' literally, "…" with \ before ", \, $ and
+ * Splits a text into words like a POSIX shell: white space between words, '…' literally, "…" with \ before ", \, $ and
  * `, and \ before any other character outside of quotes. Nothing is expanded: $, `, *, ~, ;, | and # are ordinary.
  */
 export function splitWords(text: string): { readonly words: readonly string[] } | { readonly mistake: string } {
@@ -50,7 +50,7 @@ const suspicious = new RegExp(`(^|-)(${suspiciousWords})(-|$)|script|log-?file|l
 
 interface Rules {
   readonly style: MiningProgram["options"];
-  /** Long names that are the beginning of a reserved one. */
+  /** Long names that are prefixes of a reserved one. */
   readonly ordinary: ReadonlySet<string>;
   /** Long names, in lower case with - for _. */
   readonly long: ReadonlySet<string>;
@@ -73,7 +73,7 @@ function rulesOf({ options, reserved, ordinary = [], command }: MiningProgram): 
 /** `-5` and `-` are values. */
 export const isOption = (word: string): boolean => /^-+[^-\d.]/.test(word);
 
-/** Without dashes and value. Some programs separate the value by a colon, and take _ for -. */
+/** Without dashes and value. Some programs separate the value by a colon, and accept _ for -. */
 const longName = (word: string): string =>
   word
     .replace(/^-+/, "")
@@ -82,8 +82,8 @@ const longName = (word: string): string =>
     .toLowerCase();
 
 /**
- * Programs differ in what they accept (values behind = or : or without anything between, abbreviations, several letters
- * behind one dash), so that every word that could be read as a reserved option is refused, wherever it stands.
+ * Programs differ in the accepted syntax (values after = or : or without a separator, abbreviations, several letters
+ * behind one dash), so every word that could be read as a reserved option is refused, in any position.
  */
 function refusal(word: string, { style, ordinary, long, short }: Rules): string | null {
   if (!isOption(word)) return null;
@@ -108,5 +108,5 @@ function refusal(word: string, { style, ordinary, long, short }: Rules): string 
   return `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }
 
-/** The option as it is written, without its value, which may be a secret. */
+/** The option as written, without its value, which may be a secret. */
 const nameIn = (word: string): string => word.replace(/[=:].*$/s, "").slice(0, 40);

@@ -1,16 +1,16 @@
-/** A rule to start from. Texts like "$temperature" stand for its values, which `with` changes. */
+/** A predefined rule. Texts like "$temperature" stand for its values, which `with` changes. */
 export interface ReadyMadeRule {
   readonly key: string;
   readonly name: string;
-  /** One sentence for people who choose. */
+  /** One sentence for the choice. */
   readonly description: string;
-  /** The values with their defaults; null: it must be given. */
+  /** The values with their defaults; null: required. */
   readonly values: Readonly<Record<string, string | number | null>>;
-  /** As in the configuration file. */
+  /** In the format of the configuration file. */
   readonly rule: Readonly<Record<string, unknown>>;
 }
 
-/** A rig that should hash: neither stopped nor away. */
+/** A rig that should hash: neither stopped nor offline. */
 const on = { state: ["mining", "idle", "starting"] };
 /** Mining programs are restarted up to five times, with increasing waits. */
 const again = { after: "10s", longest: "5m", times: "$times" };
@@ -23,7 +23,7 @@ const gaveUp = (trouble: string) => [
 ];
 const hashrateDropped = { reading: "hashrate", below: "$share", of: "median1h", clear: "$recovered" };
 
-/** All are off until a configuration or a user takes one with `use`. */
+/** All are off until a configuration or a user applies one with `use`. */
 export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-hashrate-drops",

@@ -162,7 +162,7 @@ export const whatsminerErrors: Readonly<Record<string, string>> = {
   "56nccc": "board {n} chip {c}: no nonces",
 };
 
-/** The part that an unlisted code is about, by its first digits; longer codes first. */
+/** The part concerned by an unlisted code, by its first digits; longer codes first. */
 export const whatsminerParts: readonly (readonly [digits: RegExp, part: string])[] = [
   [/^20\d{2,}$/, "pools"],
   [/^23\d{2,}$/, "hash rate"],

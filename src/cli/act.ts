@@ -70,7 +70,7 @@ async function act(wanted: string, action: string, options: ActOptions): Promise
 type Query = z.output<typeof MinerActionQuery>;
 type Value = string | undefined;
 
-/** Each parameter of the request: the option that gives it, and its value. */
+/** Each parameter of the request, with its option and value. */
 const parameters = {
   pool_id: ["--pool", ({ pool }) => pool],
   pool_type: ["--pool-type", ({ pool, poolType }) => poolType ?? (pool === undefined ? undefined : "single")],

@@ -27,7 +27,7 @@ const caller = { actor: "command line" };
 
 async function token(wanted: string, { service: url, key, locale, add, revoke }: TokenOptions): Promise<void> {
   if (add && revoke) throw new RigbridgeError("input.invalid", "Only one of --add and --revoke may be given");
-  // An agent, which is the same command, needs no client and its memory.
+  // An agent is the same command, but needs neither the client nor its memory.
   const { connectService } = await import("../client/index.ts");
   const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
   try {

@@ -24,9 +24,9 @@ export function agentCommand(): Command {
   return command.addCommand(tokenCommand().copyInheritedSettings(command));
 }
 
-/** Loaded only now, so that the help appears quickly. `--optimize-for-size`: a host's memory is for mining. */
+/** Loaded only now, so that the help appears quickly. `--optimize-for-size`: a host's memory is needed for mining. */
 async function agent(options: RunAgentOptions): Promise<void> {
-  // The compilers of code that runs often take 9 MB, and little runs often here.
+  // The optimising compilers take 9 MB, and little code runs often here.
   for (const flag of ["--optimize-for-size", "--no-opt", "--no-maglev", "--no-sparkplug"]) setFlagsFromString(flag);
   const { runAgent } = await import("./run-agent.ts");
   await runAgent(options);

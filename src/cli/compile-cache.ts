@@ -3,14 +3,14 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** When a service has loaded what it needs. One that is killed writes nothing at its end. */
+/** After the service has loaded its modules. A killed process writes nothing at its end. */
 const flushAfterMs = 10_000;
 
 /**
- * Keeps the compiled program in the user's cache folder, which makes later starts a third shorter. Node runs what it finds
- * there, so the folder must belong to this user alone; where there is no such folder, as on a read-only system, the
- * program compiles as usual. NODE_COMPILE_CACHE chooses another folder and NODE_DISABLE_COMPILE_CACHE=1 none, as for any
- * program of Node.
+ * Caches the compiled program in the user's cache folder, which makes later starts a third faster. Node runs the
+ * content of the cache, so the folder must belong to this user alone; without such a folder, as on a read-only system,
+ * the program compiles as usual. As for any Node program, NODE_COMPILE_CACHE chooses another folder and
+ * NODE_DISABLE_COMPILE_CACHE=1 disables the cache.
  */
 export function keepCompiled(folder: string = cacheFolder()): void {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
@@ -20,11 +20,11 @@ export function keepCompiled(folder: string = cacheFolder()): void {
     enableCompileCache(folder);
     setTimeout(flushCompileCache, flushAfterMs).unref();
   } catch {
-    // It starts without.
+    // It starts without a cache.
   }
 }
 
-/** Of the operating system for this user. */
+/** The cache folder of the operating system for this user. */
 function cacheFolder(): string {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
   const caches =
@@ -36,7 +36,7 @@ function cacheFolder(): string {
   return join(caches, "rigbridge", "compiled");
 }
 
-/** Windows keeps a user's folders from other users without modes. */
+/** Windows protects a user's folders from other users without modes. */
 function isOwn(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

@@ -44,7 +44,7 @@ async function checkAgent(file: string) {
   return { contents: `an agent's file, ${programs}`, warnings };
 }
 
-/** By its name, or by keys that only an agent's file has. */
+/** Recognised by its name, or by keys that only an agent's file has. */
 async function isOfAgent(file: string): Promise<boolean> {
   if (basename(file) === defaultAgentFile) return true;
   const { value } = parseYaml(await readText(file));
@@ -68,6 +68,6 @@ function counts({ miners, groups, pools, poolGroups, users }: Config): string {
   return parts.filter((part, index) => index === 0 || !part.startsWith("0 ")).join(", ");
 }
 
-/** Including the groups inside them. */
+/** Including subgroups. */
 const groupsIn = (groups: Config["groups"]): number =>
   groups.reduce((sum, { groups: inside = [] }) => sum + 1 + groupsIn(inside), 0);

@@ -31,7 +31,7 @@ export interface SimulateOptions {
 export const defaultMix = "cgminer=3,axeos=1,xmrig=1";
 export const defaultPort = 20_001;
 export const maxRigs = 40_000;
-/** Beside 17790, so that the reference server and a Rigbridge run on one machine. */
+/** Different from 17790, so that the reference server and a Rigbridge can run on one machine. */
 export const defaultTwinPort = 17_791;
 export const defaultTwinMiners = 40;
 export const maxTwinMiners = 10_000;

@@ -5,7 +5,7 @@ export const faultNames = Object.keys(faults);
 
 const isFault = (name: string): name is FaultName => Object.hasOwn(faults, name);
 
-/** A fault by its name, null for "none"; otherwise a sentence that says the name is unknown. */
+/** A fault by its name, null for "none"; otherwise a sentence about the unknown name. */
 export function faultNamed(name: string): { readonly fault: FaultName | null } | { readonly mistake: string } {
   if (name === "none") return { fault: null };
   if (isFault(name)) return { fault: name };
@@ -20,8 +20,8 @@ export interface Named {
 }
 
 /**
- * The rigs chosen by `all`, by a share such as `30%`, or by names separated by commas; otherwise a sentence that says
- * what is wrong. The same share chooses the same rigs each time, of all kinds and from all over the farm.
+ * The rigs chosen by `all`, by a share such as `30%`, or by names separated by commas; otherwise a sentence about the
+ * mistake. The same share always chooses the same rigs, of all kinds and from all over the farm.
  */
 export function chosenRigs<T extends Named>(
   which: string,

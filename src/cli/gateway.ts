@@ -1,7 +1,7 @@
 import { type ProblemCode, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 
-/** Refusals of this program by the service, as opposed to those of what a browser asks. */
+/** Refusals of this program by the service, as opposed to refusals of a browser's request. */
 const ofGateway: ReadonlySet<ProblemCode> = new Set([
   "key.missing",
   "key.wrong",
@@ -11,8 +11,8 @@ const ofGateway: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 /**
- * A service elsewhere for the browsers of this program's server. If that service refuses this program's key, they see
- * `service.refused`: as `key.wrong` it would end their own sessions.
+ * A remote service for the browsers of this program's server. If that service refuses this program's key, they receive
+ * `service.refused`: `key.wrong` would end their own sessions.
  */
 export const gateway = (service: MiningService): MiningService =>
   new Proxy(service, {

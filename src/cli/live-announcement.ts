@@ -1,7 +1,7 @@
 import { type AnnouncedService, type AnnounceOptions, announceService } from "../discovery/announce.ts";
 import type { SettingsPart } from "../service/index.ts";
 
-/** The announcement of this process on the network, as long as the settings ask for it. */
+/** The announcement of this process on the network, as long as the settings enable it. */
 export class LiveAnnouncement {
   readonly #options: AnnounceOptions;
   readonly #settings: SettingsPart<"http">;

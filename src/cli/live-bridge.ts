@@ -11,9 +11,9 @@ import { version } from "../version.ts";
 type Shared = Pick<BridgeOptions, "service" | "log" | "restart" | "page">;
 type Used = Sections<"mqtt" | "display">;
 
-/** The MQTT bridge of this process, which connects anew when its settings change. */
+/** The MQTT bridge of this process, which reconnects when its settings change. */
 export class LiveBridge {
-  /** The broker for plugs, sensors and rules, whatever the settings are. */
+  /** The broker for plugs, sensors and rules, independent of the settings. */
   readonly messages: BrokerMessages;
   readonly #settings;
   /** Folder for files that outlive the process; null: none. */
@@ -33,8 +33,8 @@ export class LiveBridge {
   }
 
   /**
-   * Throws as `startMqtt` what is wrong with settings of the file. Saved ones that cannot be used are reported, and
-   * the service goes on without a bridge: whoever saved them must reach the page where they are mended.
+   * Throws like `startMqtt` for mistakes in settings of the file. Unusable saved settings are reported, and the service
+   * runs without a bridge, so that the page where they can be fixed stays reachable.
    */
   async start(shared: Shared, isOfFile: boolean): Promise<void> {
     await this.#open(this.#settings.now, shared).catch((error: unknown) => {
@@ -63,7 +63,7 @@ export class LiveBridge {
     await bridge?.close();
   }
 
-  /** Else Home Assistant would show the entities of the former base as unavailable for ever. */
+  /** Otherwise Home Assistant would show the entities of the former base as unavailable for ever. */
   async #retract(before: MqttSettings & { readonly url: string }, { log }: Shared): Promise<void> {
     const { retract } = await import("../mqtt/retract.ts");
     try {
@@ -89,7 +89,7 @@ export class LiveBridge {
 /** Title of the notification while the bridge cannot start. */
 const warningTitle = "MQTT bridge";
 
-/** Whether the topics have another base at the same broker. */
+/** Whether the topics move to another base at the same broker. */
 const movesAway = (
   before: MqttSettings,
   now: MqttSettings | undefined,

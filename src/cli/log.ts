@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { logLevels } from "../config/log-levels.ts";
 
-/** Logs on stdout: lines for people on a terminal, JSON elsewhere. LOG_LEVEL sets the level, info by default. */
+/** Logs to stdout: lines for people on a terminal, JSON elsewhere. LOG_LEVEL sets the level, info by default. */
 export async function openLog(): Promise<Logger> {
   const wanted = process.env.LOG_LEVEL ?? "info";
   const level = logLevels.includes(wanted) ? wanted : "info";
@@ -18,7 +18,7 @@ export async function openLog(): Promise<Logger> {
 
 /**
  * A line that cannot be written, because the disk is full or the pipe is closed, is dropped. Pino's own destination
- * would end the process, or wait for space when the process ends.
+ * would end the process, or wait for space at the end of the process.
  */
 const stdout: DestinationStream = {
   write: (line) => {

@@ -18,10 +18,10 @@ const commands = {
 const see = "rigs are listed on the dashboard, and by `curl http://127.0.0.1:17790/api/miners`";
 const add = "rigs are added on the dashboard, in rigbridge.yaml, or by POST /api/miners";
 const remove = "rigs are removed on the dashboard, or by DELETE /api/miners/{id}";
-/** Commands that people expect and that do not exist yet, with what to use instead. */
+/** Commands that people expect and that do not exist yet, with alternatives. */
 const absent: Readonly<Record<string, string>> = { list: see, ls: see, status: see, add, remove, rm: remove };
 
-/** The command line. It loads only the command that the first argument names; all of them where it names none. */
+/** The command line. Loads only the command named by the first argument, or all of them without one. */
 export async function program([name = ""]: readonly string[]): Promise<Command> {
   const rigbridge = new Command("rigbridge")
     .description("Monitors and controls mining rigs, and serves a documented HTTP API for them.")

@@ -18,7 +18,7 @@ export interface RigReport {
   readonly controls: Reading["controls"];
   /** Its graphics cards; absent where it has none. */
   readonly cards?: Reading["devices"];
-  /** Why further controls are missing; absent where none are. */
+  /** Why further controls are missing; absent if none are. */
   readonly locked?: Locked;
 }
 
@@ -27,7 +27,7 @@ type ReportedPool = Pick<
   "url" | "worker" | "status" | "active" | "priority" | "quota" | "accepted" | "rejected" | "stale"
 >;
 
-/** A rig as text for the terminal; what it does not report is left out. */
+/** A rig as text for the terminal; unreported values are left out. */
 export function rigText(report: RigReport, address: string): string {
   const { driver, identity, readings, reason, pools, controls, cards = [], locked } = report;
   const { make, model } = identity;
@@ -59,7 +59,7 @@ export function rigText(report: RigReport, address: string): string {
   return sections.filter((text) => text !== "").join("\n");
 }
 
-/** What to do about readings and controls that are missing. */
+/** Advice about missing readings and controls. */
 function advice(driver: string, { power }: RigReport["readings"], locked: RigReport["locked"]): string[] {
   const keys = drivers.find(({ id }) => id === driver)?.login?.keys ?? [];
   const options = keys.map((key) => `--${key} (or RIGBRIDGE_${key.toUpperCase()})`);
@@ -85,8 +85,8 @@ const textLine = (text: string): string => hanging("", printable(text));
 type Text = (readings: RigReadings) => string;
 
 /**
- * How each reading is shown: as a part of a line, in the order of this map, or in a section of its own; null for
- * neither. A new reading does not compile until it stands here.
+ * The display of each reading: as a part of a line, in the order of this map, or in its own section; null for neither.
+ * A new reading does not compile until it is added here.
  */
 const readingTexts = {
   mining: { line: "Mining", text: ({ mining }) => (mining === null ? "" : mining ? "yes" : "no") },
@@ -231,7 +231,7 @@ const accepted = {
 
 const celsius = (degrees: number): string => `${format.grouped(Math.round(degrees))} °C`;
 
-/** With what the figure is, if given; empty for a value that the rig does not report. */
+/** With the label of the figure, if given; empty for a value that the rig does not report. */
 const figure = (value: number | null, text: (value: number) => string, what = ""): string =>
   value === null ? "" : `${text(value)} ${what}`.trimEnd();
 

@@ -12,7 +12,7 @@ export interface RunAgentOptions extends AgentOverrides {
   readonly endPrograms?: true;
 }
 
-/** Starts the agent and returns; the process then runs until a signal stops it. Programs run on. */
+/** Starts the agent and returns; the process then runs until a signal stops it. Programs continue to run. */
 export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOptions): Promise<void> {
   const file = config ?? (existsSync(defaultAgentFile) ? defaultAgentFile : null);
   const settings = await readAgentSettings(file, overrides);

@@ -61,7 +61,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   }
 }
 
-/** Removes what a bridge with these settings has retained at the broker. */
+/** Removes the retained messages of a bridge with these settings from the broker. */
 export async function retractBridge(options: MqttOptions): Promise<void> {
   const settings = await settingsOf(options);
   const { url } = settings;

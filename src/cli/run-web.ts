@@ -16,10 +16,10 @@ export interface WebOptions extends ServiceOptions {
   readonly webKey?: string;
 }
 
-/** Beside 17790, so that it runs on the machine of the service. */
+/** Different from 17790, so that it can run on the machine of the service. */
 const defaultPort = 17_792;
 
-/** Serves the dashboard of a service elsewhere until a signal stops it. */
+/** Serves the dashboard of a remote service until a signal stops it. */
 export async function runWeb(options: WebOptions): Promise<void> {
   const { service: url, key, locale } = options;
   const settings = await settingsOf(options);
@@ -76,7 +76,7 @@ async function settingsOf({ config, host, port, webKey }: WebOptions): Promise<H
 
 const optionOf = (name: PropertyKey | undefined): string => (name === "key" ? "--web-key" : `--${String(name)}`);
 
-/** The server's sentence names configuration keys; this adds the options. */
+/** The server's message names configuration keys; this adds the options. */
 function withOption(error: unknown): unknown {
   if (!(error instanceof RigbridgeError) || !(error.cause instanceof Error) || !("code" in error.cause)) return error;
   return new RigbridgeError(error.code, `${error.message}, with --host or --port`, { cause: error });

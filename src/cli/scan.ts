@@ -41,7 +41,7 @@ async function scanNetworks(networks: readonly string[], options: ScanOptions): 
   if (networks.length === 0) for (const note of own.notes) console.error(note);
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
-  // A Ctrl-C arrives twice: from the terminal and from npm.
+  // Ctrl-C arrives twice: from the terminal and from npm.
   process.on("SIGINT", stop);
   const search = new Search(plan, stopping.signal);
   const listens = options.mdns ?? networks.length === 0;
@@ -95,14 +95,14 @@ class Search {
     return this.#progress;
   }
 
-  /** In the order of their addresses. */
+  /** Sorted by address. */
   found(): FoundRig[] {
     return this.#found.toSorted((a, b) => a.address.localeCompare(b.address, "en", { numeric: true }));
   }
 
   /** Also listens at these addresses of this machine for rigs that announce themselves. */
   async run(interfaces: readonly string[]): Promise<void> {
-    // The bar moves even where nothing answers for a while.
+    // The bar moves even while nothing answers.
     const frames = setInterval(() => this.#show(), frameIntervalMs);
     try {
       await scan({
@@ -162,7 +162,7 @@ const advice = [
   "  - See what a single address answers: rigbridge read ADDRESS",
 ];
 
-/** The lines of the configuration that add them. */
+/** The configuration lines that add them. */
 function declaration(found: readonly FoundRig[]): string[] {
   const miners = found.filter(({ driver }) => driver !== null).map((rig) => `  - { ${fields(rig).join(", ")} }`);
   if (miners.length === 0) return [];
@@ -180,7 +180,7 @@ const placeholders = { username: "its user name", password: "its password", toke
 const thousands = (count: number): string => count.toLocaleString("en-US");
 const addresses = (count: number): string => `${thousands(count)} address${count === 1 ? "" : "es"}`;
 
-/** Between two lines where the output is not a terminal, and between two frames of the bar where it is one. */
+/** Interval of lines if the output is not a terminal, and of the bar's frames if it is. */
 const lineIntervalMs = 5_000;
 const frameIntervalMs = 100;
 const barWidth = 24;

@@ -18,7 +18,7 @@ export interface ServiceOptions {
 export const secretsHelp =
   "\nOther users of this machine can see the options of a command;\npass secrets in environment variables instead.";
 
-/** The error with what to do on the command line. */
+/** Adds advice for the command line to an error. */
 export function withAdvice(error: unknown, url: string): unknown {
   if (!(error instanceof RigbridgeError)) return error;
   if (error.code === "key.missing" || error.code === "key.wrong")

@@ -9,7 +9,7 @@ import { type ServiceOptions, secretsHelp, serviceOptions, withAdvice } from "./
 
 const caller = { actor: "command line" };
 
-/** What `rigbridge config` does with a running service. */
+/** The commands of `rigbridge config` for a running service. */
 export const settingsCommands = (): Command[] => [
   ofService("reload", "Has a running service read its configuration file again.").action(
     failing((options: ServiceOptions) => withService(options, reload)),

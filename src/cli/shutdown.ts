@@ -5,12 +5,12 @@ interface Part {
   readonly close: () => Promise<void>;
 }
 
-/** After this the process ends even if something is still open. */
+/** After this time the process ends even if something is still open. */
 const timeoutMs = 5000;
-/** Within this a second signal counts as the first: a Ctrl-C arrives from the terminal and from npm. */
+/** A second signal within this time counts as the first: Ctrl-C arrives from the terminal and from npm. */
 const sameSignalMs = 500;
 
-/** Everything that was started, closed in reverse order. */
+/** Everything that was started, to be closed in reverse order. */
 export class Shutdown {
   readonly #parts: Part[] = [];
   #closing: Promise<void> | undefined;
@@ -31,7 +31,9 @@ export class Shutdown {
     return this.#closing;
   }
 
-  /** Closes everything, then starts again; a second call meanwhile does nothing. The process ends if that fails. */
+  /**
+   * Closes everything, then starts again; a second call in the meantime does nothing. The process ends if that fails.
+   */
   async restart(log: Logger, start: () => Promise<void>): Promise<void> {
     if (this.#closing !== undefined || this.#restarting !== undefined) return;
     log.info("Restarting ...");
@@ -60,7 +62,7 @@ export class Shutdown {
 
   /**
    * SIGINT, SIGTERM and SIGHUP close everything and end the process; a second signal, or an uncaught error, ends it at
-   * once. A closed stdout or stderr does not end it. `reload`: what SIGHUP does instead.
+   * once. A closed stdout or stderr does not end it. `reload`: replaces the effect of SIGHUP.
    */
   takeSignals(log: Logger, reload?: () => void): void {
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);

@@ -21,12 +21,12 @@ export const linesHelp = [
   indented("Choose rigs by names separated by commas, by a share such as 30%, or by all."),
 ].join("\n");
 
-/** More rigs than this are only counted. */
+/** Beyond this number, rigs are only counted. */
 const named = 20;
 const maxLineLength = 1_000;
 
 /**
- * Answers every line of stdin, until stdin ends or the returned interface is closed. null in the background of a
+ * Answers every line of stdin, until stdin ends or the returned interface is closed. Null in the background of a
  * terminal, where the system would stop a process that reads from it.
  */
 export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) => void): Interface | null {

@@ -80,10 +80,10 @@ async function untilStopped(text: string): Promise<void> {
   await stopped;
 }
 
-/** More rigs than this are only counted. */
+/** Beyond this number, rigs are only counted. */
 const listed = 20;
 
-/** The addresses of the rigs, and the lines of the configuration that add them. */
+/** The addresses of the rigs, and the configuration lines that add them. */
 function farmText(rigs: readonly SimulatedRig[]): string {
   const first = rigs.slice(0, listed);
   const rest = rigs.length - first.length;
@@ -104,7 +104,7 @@ function farmText(rigs: readonly SimulatedRig[]): string {
   ].join("\n");
 }
 
-/** The address of the server, what it is, and how to call it. */
+/** The address of the server, its identity, and how to call it. */
 function twinText({ url, miners, users }: Twin, { locale = "", key }: TwinOptions): string {
   const query = key === undefined ? "" : `?key=${encodeURIComponent(key)}`;
   const rows = users.map(({ id, name, privilege, groups }) => [

@@ -1,4 +1,4 @@
-/** Text for the terminal. Every text is made printable, since what a rig reports may contain anything. */
+/** Text for the terminal. Every text is made printable, because a rig's reports may contain anything. */
 
 /** Columns of a terminal, less the indentation of `indented`. */
 const room = 78;
@@ -33,10 +33,10 @@ export function hanging(before: string, text: string): string {
   return lines.map((line, index) => (index === 0 ? before : " ".repeat(indent)) + line).join("\n");
 }
 
-/** A column with less room than this does not wrap, since it would be unreadable. */
+/** A narrower column does not wrap, because it would be unreadable. */
 const narrowest = 20;
 
-/** Lines of at most `most` characters, broken at spaces, and within a word only where it is longer than a line. */
+/** Lines of at most `most` characters, broken at spaces, and within a word only if it is longer than a line. */
 function linesOf(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -2,16 +2,16 @@ import { counted } from "./table.ts";
 
 /** A service that has just started. */
 export interface Served {
-  /** Where people open it. */
+  /** Where to open it in a browser. */
   readonly url: string;
-  /** Further URLs of it. */
+  /** Its other URLs. */
   readonly others: readonly string[];
   readonly version: string;
   /** Declared by the configuration, or added over the API. */
   readonly miners: number;
   readonly demoMiners: number;
   readonly wantsKey: boolean;
-  /** The configuration file, whether it exists or not, with its folder where one was given. */
+  /** The configuration file, existing or not, with its folder if one was given. */
   readonly file: string;
 }
 
@@ -20,7 +20,9 @@ interface Listening {
   readonly address: { readonly host: string; readonly port: number };
 }
 
-/** The URLs of a service; one that listens on every address is reached at `hosts`, the machine's own addresses. */
+/**
+ * The URLs of a service; a service that listens on every address is reached at `hosts`, the machine's own addresses.
+ */
 export function placesOf(
   { url, address: { host, port } }: Listening,
   hosts: readonly string[],
@@ -31,7 +33,7 @@ export function placesOf(
   return { url: first, others };
 }
 
-/** What the service prints once it is ready, and what to do next. */
+/** What the service prints once it is ready, with the next steps. */
 export function welcome(served: Served): { readonly ready: string; readonly advice: readonly string[] } {
   const { url, others, version, miners, demoMiners, wantsKey } = served;
   const kinds = [

@@ -4,8 +4,8 @@ import { garbled } from "./answers.ts";
 import type { ServerSession } from "./server-session.ts";
 
 /**
- * The rights of a caller at a server, as that server says. A server that does not say shows its refusals only when an
- * operation is called. `locale` is that of a foreign server's display strings.
+ * The rights of a caller at a server, as reported by it. A server that does not report them shows its refusals only
+ * when an operation is called. `locale` is that of a foreign server's display strings.
  */
 export async function aboutCaller(session: ServerSession, caller: Caller, locale: string): Promise<About> {
   const { features, describesCallers } = await session.server();

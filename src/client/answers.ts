@@ -32,7 +32,7 @@ export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown
   }
 }
 
-/** RFC 9457 as a Rigbridge sends it. */
+/** RFC 9457, as sent by a Rigbridge. */
 const Problem = z.object({
   type: z.string().startsWith("urn:rigbridge:problem:"),
   detail: z.string().default(""),
@@ -41,7 +41,7 @@ const Problem = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** The problem that a Rigbridge answers with; undefined for the answer of any other server. */
+/** The problem in a Rigbridge's answer; undefined for the answer of any other server. */
 export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeError | undefined {
   if (!answer.type.includes("json") || answer.body.length > longestError) return undefined;
   const problem = Problem.safeParse(tryJson(answer.body)).data;
@@ -57,7 +57,7 @@ const longestError = 100_000;
 
 const isCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
-/** The error for an answer that is not a success. */
+/** The error for an unsuccessful answer. */
 export function refusal(answer: Answer, context: ErrorContext): RigbridgeError {
   return problemIn(answer, context) ?? redirect(answer, context) ?? foreignRefusal(answer, context);
 }
@@ -110,7 +110,7 @@ function wordsIn(answer: Answer): string {
   return typeof found?.[1] === "string" ? oneLine(found[1]) : "";
 }
 
-/** undefined if it is not JSON. */
+/** Undefined if it is not JSON. */
 export function tryJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));

@@ -8,7 +8,7 @@ export type Listed = Pick<Miner, "id" | "uid">;
 
 export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
 
-/** Fields of a miner or a summary that change with time alone. */
+/** Fields of a miner or a summary that change by time alone. */
 const timeKeys: ReadonlySet<string> = new Set([
   "updated",
   "updatedUtc",
@@ -19,7 +19,7 @@ const timeKeys: ReadonlySet<string> = new Set([
   "metaData",
 ]);
 
-/** Whether two replies are equal, apart from fields that change with time alone. */
+/** Whether two replies are equal, apart from fields that change by time alone. */
 export function sameButTime(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a) && Array.isArray(b))
@@ -31,7 +31,7 @@ export function sameButTime(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** The miners that have changed, and those that are gone. */
+/** The changed miners, and the removed ones. */
 export function differences<T extends Listed>(
   before: ReadonlyMap<number, T>,
   after: ReadonlyMap<number, T>,
@@ -102,7 +102,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
   };
 }
 
-/** A miner that is not reached earns nothing. */
+/** An unreachable miner earns nothing. */
 const noMoney = {
   revenuePerDay: "0",
   revenuePerDayValue: 0,

@@ -11,8 +11,8 @@ export interface Tally {
 }
 
 /**
- * Reads the numbers of one object from a foreign server: the `...Value` field first, else the display string in the
- * server's locale. If both exist, the string verifies the locale. What cannot be read becomes null and a note.
+ * Reads the numbers of one object from a foreign server: the `...Value` field first, otherwise the display string in
+ * the server's locale. If both exist, the string verifies the locale. Unreadable values become null, with a note.
  */
 export class Display implements Omitting {
   readonly notes: string[] = [];

@@ -16,7 +16,7 @@ export interface ForeignCalls {
   managedMiners(): Promise<readonly ManagedMiner[]>;
   /** Sends an operation and returns the JSON of its answer, undefined if that is not JSON. */
   send(name: WriteName, input: object): Promise<unknown>;
-  /** The error for something that this server does not offer. */
+  /** The error for something that this server does not support. */
   unsupported(what: string): Promise<RigbridgeError>;
 }
 
@@ -65,7 +65,7 @@ function actionFor({ action, property, value = "" }: Input<"minerAction">): stri
 const wordsFor = ({ action, property }: Input<"minerAction">): string =>
   action === "set" ? `to set "${property}"` : `the action ${action}`;
 
-/** How saved resources are read back. */
+/** Reads saved resources back. */
 interface Shelf<T> {
   readonly one: (id: number) => Promise<T>;
   readonly all: () => Promise<readonly T[]>;

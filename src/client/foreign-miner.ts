@@ -105,7 +105,9 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   return { ...miner, readings: { ...readings, reason } };
 }
 
-/** Why a miner is not hashing, as far as the foreign server reports it; null if it is, or has not been read yet. */
+/**
+ * Why a miner is not hashing, as far as the foreign server reports it; null if it is hashing, or has not been read yet.
+ */
 function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<Reason, "since"> | null {
   const isDead = (pool: MinerPool): boolean => pool.statusInfo.statusDisplay === "Dead";
   switch (status) {

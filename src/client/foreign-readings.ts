@@ -89,7 +89,7 @@ const noReadings = (at: number): Readings => ({
   reason: null,
 });
 
-/** The server sends 0 if it does not know. */
+/** The server sends 0 for unknown. */
 function temperaturesOf(fields: Fields, celsius: readonly number[]): Temperatures {
   const sum = celsius.reduce((total, each) => total + each, 0);
   return {

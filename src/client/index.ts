@@ -23,9 +23,9 @@ export interface ConnectOptions {
   readonly key?: string | undefined;
   /** The locale of a foreign server's display strings. */
   readonly locale?: string;
-  /** s to wait for the answer to a read; default: 10. */
+  /** Timeout of a read's answer, s; default: 10. */
   readonly timeout?: number;
-  /** s between two polls of a server without events of its own; default: 15. */
+  /** Interval for polling a server without its own events, s; default: 15. */
   readonly poll?: number;
   readonly log?: Pick<Logger, "info" | "warn">;
   /** Epoch ms. */
@@ -35,10 +35,11 @@ export interface ConnectOptions {
 /**
  * A mining service over HTTP: another Rigbridge, or a foreign server. Connects on the first call.
  *
- * A foreign server's miners are completed to the full contract: readings come from the `...Value` fields, else from the
- * display strings; missing values are null, and energy always is. If a watched server dies or hangs, its watchers'
- * `reach` is called within two polls; after three, each of its miners is reported once as Disconnected, without readings;
- * when it is back, they are reported again, or the stream sends `reset`. A watcher starts from the lists that the same actor received last.
+ * A foreign server's miners are completed to the full contract: readings come from the `...Value` fields, otherwise
+ * from the display strings; missing values are null, and energy always is. If a watched server dies or hangs, its
+ * watchers' `reach` is called within two polls; after three, each of its miners is reported once as Disconnected,
+ * without readings; when it is back, they are reported again, or the stream sends `reset`. A watcher continues from the
+ * lists that the same actor received last.
  *
  * Throws `input.invalid` if the URL or the locale is invalid; calls reject with a RigbridgeError that contains no key.
  */
@@ -57,7 +58,7 @@ export function connectService(options: ConnectOptions): MiningService {
   };
   const foreign = new ForeignService({ session, name, locale, parser: parserOf(locale), now, note });
   const closing = new AbortController();
-  /** Fires after a write, so that the next poll does not wait. */
+  /** Fires after a write, so that the next poll starts at once. */
   const changes = new EventTarget();
 
   const calls = callsOf(async (operation, input, caller) => {
@@ -75,10 +76,10 @@ export function connectService(options: ConnectOptions): MiningService {
     remember(await reply);
     return reply;
   };
-  /** For versions of lists that this client makes itself. */
+  /** Part of the versions of lists that this client creates itself. */
   const run = `c${Math.floor(Math.random() * 36 ** 8).toString(36)}`;
   let lists = 0;
-  /** The server's rows, or rows made from a foreign server's miners; `all` returns those without the filter. */
+  /** The server's rows, or rows derived from a foreign server's miners; `all` returns them without the filter. */
   const rowLists = async (input: Input<"listMinerRows">, caller: Caller): Promise<RowLists> => {
     const server = await session.serverFor("listMinerRows");
     if (server.kind === "rigbridge")
@@ -105,7 +106,7 @@ export function connectService(options: ConnectOptions): MiningService {
     [status, group, tag].every((value) => value === undefined);
   return {
     ...calls,
-    // The list as an object always has every field, as its type says.
+    // The list as an object always has every field, as its type states.
     listMiners: ({ fields: _, ...filter }, caller) =>
       remembering(calls.listMiners(filter, caller), (list) => {
         if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
@@ -146,7 +147,7 @@ interface RowLists {
   readonly all?: () => MinerRow[];
 }
 
-/** Most different notes of one service in the log. */
+/** Maximum different notes of one service in the log. */
 const maxNotes = 1_000;
 
 function parserOf(locale: string): Parser {
@@ -161,7 +162,7 @@ type Calls = Pick<MiningService, CallName>;
 
 const callNames = operationNames.filter((name): name is CallName => operations[name].kind === "call");
 
-/** A method for each operation. All do the same; the table defines which input and reply belong together. */
+/** A method for each operation. All work alike; the table defines which input and reply belong together. */
 function callsOf(call: (name: CallName, input: object, caller: Caller) => Promise<unknown>): Calls {
   const calls = Object.fromEntries(
     callNames.map((name) => [name, (input: object, caller: Caller) => call(name, input, caller)]),

@@ -35,18 +35,20 @@ export class LastListsByCaller {
     this.#put(caller, { miners: byId(minersIn(groupList)) });
   }
 
-  /** All rows, or what has changed of them. */
+  /** All rows, or the changed ones. */
   rows(caller: Caller, list: Reply<"listMinerRows">): void {
     this.#put(caller, { rows: rowsAfter(this.of(caller).rows, list) });
   }
 
-  /** The rows of a list that this client has made: by its version, each of a caller's readers goes on from its own. */
+  /**
+   * The rows of a list created by this client: by its version, each of a caller's readers continues from its own list.
+   */
   keep(version: string, rows: readonly MinerRow[]): void {
     this.#versions.set(version, new Map(rows.map((row) => [row.id, row])));
     if (this.#versions.size > keptVersions) this.#versions.delete(this.#versions.keys().next().value ?? "");
   }
 
-  /** undefined if it is no longer kept, or is not a list of this client. */
+  /** Undefined if it is no longer kept, or is not a list of this client. */
   ofVersion(version: number | string | undefined): ReadonlyMap<number, MinerRow> | undefined {
     return this.#versions.get(String(version));
   }

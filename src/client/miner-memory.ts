@@ -26,8 +26,8 @@ export class MinerMemory {
   readonly #shapes = new Map<number, Shape>();
 
   /**
-   * The start of mining in epoch ms, from the time of a read (epoch ms) and the run time at that time (s); null if that
-   * is unknown. It changes only when mining really restarts.
+   * The start of mining in epoch ms, from the time of a read (epoch ms) and the run time at that time (s); null if
+   * unknown. It changes only when mining really restarts.
    */
   start(minerId: number, at: number, uptime: number | null): number | null {
     if (uptime === null) return null;
@@ -38,7 +38,9 @@ export class MinerMemory {
     return start;
   }
 
-  /** The reason why a miner is not hashing, with its first occurrence (`at`, epoch ms); `halt` is null if it is. */
+  /**
+   * The reason why a miner is not hashing, with its first occurrence (`at`, epoch ms); `halt` is null if it is hashing.
+   */
   reason(minerId: number, at: number, halt: Omit<Reason, "since"> | null): Reason | null {
     const known = this.#reasons.get(minerId);
     const since = known?.code === halt?.code ? known?.since : undefined;

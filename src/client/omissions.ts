@@ -5,7 +5,7 @@ export interface Omitting {
   omit(why: RigbridgeError): void;
 }
 
-/** Leaves nothing out: the first element that cannot be read fails the whole reply. */
+/** Leaves nothing out: the first unreadable element fails the whole reply. */
 export const strict: Omitting = {
   omit: (why) => {
     throw why;
@@ -23,7 +23,7 @@ export class Omissions implements Omitting {
     this.#reasons.push(why);
   }
 
-  /** Throws the first reason if no element could be read: the list is then of something else. */
+  /** Throws the first reason if no element could be read: the list then has another content. */
   check(kept: number): void {
     const [first] = this.#reasons;
     if (first !== undefined && kept === 0) throw first;

@@ -4,7 +4,7 @@ import type { MinerList } from "../contract/resources.ts";
 import { type MinerRow, rowOf } from "../contract/rows.ts";
 import type { Input, Reply } from "../contract/service.ts";
 
-/** Rows of a foreign server's miners. It does not say which notifications concern which miner. */
+/** Rows of a foreign server's miners. It does not report which notifications concern which miner. */
 export function rowsIn(list: Pick<MinerList, "groupList">, filter: Omit<Input<"listMinerRows">, "view">): MinerRow[] {
   const { status, group, tag } = filter;
   const groups = group === undefined ? list.groupList : groupsNamed(list.groupList, group);

@@ -25,14 +25,14 @@ const longestReply = 32_000_000;
 
 /** Delays between the attempts of a read: half is fixed, the rest random. */
 const retryDelaysMs = [300, 900];
-/** The longest Retry-After that is waited for. */
+/** The longest Retry-After that is honoured. */
 const longestRetryAfterSeconds = 5;
 
 /** Requests to one server of either kind: its identification, key, retries and timeouts. */
 export class ServerSession {
   readonly #options: SessionOptions;
   #server: Promise<Server> | undefined;
-  /** The kind that was logged last, since a server that refuses requests is identified again each time. */
+  /** The last logged kind: a server that refuses requests is identified again each time. */
   #loggedKind: Server["kind"] | undefined;
 
   constructor(options: SessionOptions) {
@@ -96,7 +96,7 @@ export class ServerSession {
     return this.#forgetOnFailure(async () => ({ json: jsonOf(answer, context), context }));
   }
 
-  /** What a server that has GET /api/session says of the caller. */
+  /** The description of the caller by a server with GET /api/session. */
   async describeCaller({ userId }: Caller): Promise<unknown> {
     const server = await this.server();
     const path = "/api/session";

@@ -5,7 +5,7 @@ import { isRecord } from "../contract/record.ts";
 import { type ErrorContext, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
 import type { Answer, Wire } from "./wire.ts";
 
-/** What a server is, and how it expects the key. */
+/** The kind of a server, and how it expects the key. */
 export interface Server {
   readonly kind: "rigbridge" | "foreign";
   readonly features: ReadonlySet<OperationName>;
@@ -74,7 +74,7 @@ function operationIds(entry: unknown): unknown[] {
   return [operationId, ...(isRecord(views) ? Object.values(views) : [])];
 }
 
-/** The documented operations, events, which come from comparing polls, and rows, which are made from miners. */
+/** The documented operations, events derived from comparing polls, and rows derived from miners. */
 const derived: ReadonlySet<OperationName> = new Set(["watchEvents", "listMinerRows", "watchMinerRows"]);
 
 const documented: ReadonlySet<OperationName> = new Set(
@@ -97,7 +97,7 @@ async function probeForeign(place: Probe): Promise<Server> {
   throw notTheApi(keyed, context);
 }
 
-/** A server that is certainly not a mining service never gets the key. */
+/** A server that is certainly not a mining service never receives the key. */
 const isNotService = (answer: Answer): boolean =>
   answer.status === 404 || redirects(answer) || isGatewayError(answer) || (succeeded(answer) && isPage(answer));
 
@@ -120,7 +120,7 @@ const get = (
   query: Readonly<Record<string, string>>,
 ): Promise<Answer> => wire.exchange({ method: "GET", path, query, headers, timeoutMs: timeoutMs, maxBytes, signal });
 
-/** The error for something that a server does not offer. */
+/** The error for something that a server does not support. */
 export const unsupported = (what: string, { wire }: Pick<ErrorContext, "wire">, { kind }: Server): RigbridgeError =>
   new RigbridgeError(
     "service.unsupported",

@@ -9,14 +9,14 @@ import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
-/** ms that a server which is polled so often may take for a short answer, or for the first line of its events. */
+/** ms that a server polled this often may take for a short answer, or for the first line of its events. */
 export const answerMs = (pollMs: number): number => Math.max(2_000, Math.min(10_000, pollMs));
 
-/** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
+/** The server sends at least a comment every 15 s; a proxy may keep the stream of a dead server open. */
 const longestSilenceMs = 45_000;
 
 export interface EventsOptions<E> {
-  /** The last event that is known, or the version of a list. */
+  /** The last known event, or the version of a list. */
   readonly after: number | string | undefined;
   readonly query: Readonly<Record<string, string>>;
   /** Throws for anything that is not an event. */
@@ -30,8 +30,8 @@ export interface EventsOptions<E> {
 }
 
 /**
- * The server's own events after a known one. Resolves once the server begins to answer.
- * Throws the server's refusal, `service.unreachable`, and `service.garbled` if the answer is not a stream of events.
+ * The server's own events after a known one. Resolves once the server starts to answer. Throws the server's refusal,
+ * `service.unreachable`, and `service.garbled` if the answer is not a stream of events.
  */
 export async function openEvents<E>(
   session: ServerSession,
@@ -70,7 +70,7 @@ async function beginningOf(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The mark of an event that cannot be read. */
+/** Marks an unreadable event. */
 export type Unreadable = "unreadable";
 
 /**
@@ -103,7 +103,7 @@ async function* serverSentEvents<E>(
       );
   };
   const silence = setTimeout(checkSilence, silenceMs);
-  // The server begins with a line at once; a proxy may hold it back.
+  // The server starts with a line at once; a proxy may hold it back.
   const start = setTimeout(() => stream.destroy(), answerMs(silenceMs));
   try {
     for await (const chunk of stream) {
@@ -126,7 +126,7 @@ async function* serverSentEvents<E>(
   }
 }
 
-/** `reset` comes whatever a subscriber has chosen. */
+/** `reset` is sent whatever a subscriber has chosen. */
 const types: ReadonlySet<unknown> = new Set([...eventTypes, "reset"]);
 
 function eventIn<E>({ event, id, data }: EventSourceMessage, read: (value: unknown) => E): (E | Unreadable)[] {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
 
-/** Streams in a row that are cut within a poll interval, until the server is polled instead. */
+/** Consecutive streams cut within a poll interval, after which the server is polled instead. */
 const cutsUntilPolling = 3;
 /** Poll intervals until the stream is tried again. */
 const retry = { first: 4, longest: 240 } as const;
@@ -13,7 +13,7 @@ interface HealthOptions {
   readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
-/** Whether a server's stream of events comes, which a proxy may block or cut, and when to try it again if not. */
+/** Whether a server's stream of events arrives, which a proxy may block or cut, and when to try it again if not. */
 export class StreamHealth {
   readonly #options: HealthOptions;
   readonly #pollMs: number;
@@ -30,7 +30,7 @@ export class StreamHealth {
     this.#pollMs = options.pollSeconds * 1000;
   }
 
-  /** ms of silence after which the server is asked whether it still answers. */
+  /** ms of silence after which a request checks whether the server still answers. */
   get silenceMs(): number {
     return Math.min(this.#pollMs, longestSilenceMs);
   }
@@ -63,12 +63,12 @@ export class StreamHealth {
     this.#fallbacks = 0;
   }
 
-  /** After one that does not even begin, a poll shows at once whether the server is away. */
+  /** After a stream that does not even start, a poll shows at once whether the server is offline. */
   failed(): void {
     if (this.#openedAt === null) this.#cuts = cutsUntilPolling;
   }
 
-  /** The server answers, but its events do not come. */
+  /** The server answers, but its events do not arrive. */
   fallBack(why: string): void {
     const { pollSeconds, log } = this.#options;
     this.#fallbacks += 1;

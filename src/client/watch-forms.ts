@@ -10,19 +10,19 @@ import { rowOutOfReach } from "./rows.ts";
 import type { ServerSession } from "./server-session.ts";
 
 type OtherEvent = Exclude<ServiceEvent, { readonly type: "miner" }>;
-/** The events of a service with what stands for each miner: the miner, or its row. */
+/** The events of a service with the representation of each miner: the miner, or its row. */
 export type EventWith<T> = { id: number; type: "miner"; data: T } | OtherEvent;
 
-/** What stands for each miner in the lists and events that are watched. */
+/** The representation of miners in the watched lists and events. */
 export interface Form<T> {
   /** The query of the stream. */
   readonly query: Readonly<Record<string, string>>;
-  /** Throws for anything that is not an event. */
+  /** Throws for anything but an event. */
   event(value: unknown): EventWith<T>;
   list(): Promise<Map<number, T>>;
-  /** Those that the watcher has received last. */
+  /** The list that the watcher received last. */
   last(): ReadonlyMap<number, T> | undefined;
-  /** Whether that is the list which the watch goes on after, by its version; else it is the caller's last one. */
+  /** Whether that is the list from which the watch continues, by its version; otherwise it is the caller's last one. */
   readonly isNamed: boolean;
   outOfReach(one: T, why: string): T;
 }
@@ -56,8 +56,8 @@ export function minerForm(context: WatchContext, input: Input<"watchEvents">, ca
 }
 
 /**
- * Rows, always with the usual columns, as the types of a list of rows have it. `named`: those of the list that the watch
- * goes on after, if this client has made it.
+ * Rows, always with the default columns, as the types of a list of rows require. `named`: those of the list from which
+ * the watch continues, if this client created it.
  */
 export function rowForm(
   context: WatchContext & Pick<MiningService, "listMinerRows">,

@@ -23,13 +23,13 @@ const permanent: ReadonlySet<string> = new Set([
 const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
   permanent.has(code) || (code === "not.found" && userId !== undefined);
 
-/** Missed polls after which each miner is out of reach; slightly less, since a timer may fire early. */
+/** Missed polls after which each miner is unreachable; slightly less, because a timer may fire early. */
 const pollsUntilLost = 1.9;
 
 /**
  * The events of a server until aborted: its own, or those from comparing polls. The stream continues while the server
  * cannot be reached: `reach` is called within two poll intervals, and after three missed polls each miner is reported
- * once as out of reach. Throws errors that only a person can resolve, for example `key.wrong`.
+ * once as unreachable. Throws errors that only a person can resolve, for example `key.wrong`.
  */
 export async function* watchServer<T extends Listed>(
   context: WatchContext,
@@ -52,10 +52,10 @@ export async function* watchServer<T extends Listed>(
   }
 }
 
-/** Before a first poll, for a reader whose other lists are not known. */
+/** Before a first poll, for a reader without other lists. */
 const nothingYet = { notifications: new Map<number, boolean>(), summary: null } as const;
 
-/** The number of an event, or of that which a list's version names. */
+/** The number of an event, or of the event in a list's version. */
 const eventIn = (after: number | string | undefined): number | undefined =>
   typeof after === "string" ? Number(after.split(".")[1]) : after;
 
@@ -69,14 +69,14 @@ class Watch<T extends Listed> {
   /** Counts events that the server did not number. */
   #count: number;
   #kind: Server["kind"] | undefined;
-  /** The miners as the watcher knows them; undefined if those are the last lists. */
+  /** The miners as the watcher has them; undefined if those are the last lists. */
   #miners: Map<number, T> | undefined;
   /** By id, whether it is acknowledged. */
   #notifications: ReadonlyMap<number, boolean> | undefined;
   #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
   #base: ReadonlyMap<number, T> | undefined;
-  /** ms since when the server cannot be reached, the attempts since then, and whether the watcher was informed. */
+  /** ms since when the server has been unreachable, the attempts since then, and whether the watcher was informed. */
   #lostAt: number | undefined;
   #tries = 0;
   #isAway = false;
@@ -107,7 +107,7 @@ class Watch<T extends Listed> {
     this.#count = eventIn(after) ?? 0;
   }
 
-  /** One stream of the server's own events until it ends, or one poll of a server whose events do not come. */
+  /** One stream of the server's own events until it ends, or one poll of a server whose events do not arrive. */
   async *run(): AsyncGenerator<EventWith<T>> {
     this.#isInterrupted = false;
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
@@ -118,7 +118,7 @@ class Watch<T extends Listed> {
     else yield* this.#eventsOrPoll();
   }
 
-  /** Polls instead if the events fail again and again and the server answers otherwise. */
+  /** Polls instead if the events fail repeatedly and the server answers otherwise. */
   async *#eventsOrPoll(): AsyncGenerator<EventWith<T>> {
     let failure: RigbridgeError | null = null;
     this.#stream.tries();
@@ -181,7 +181,7 @@ class Watch<T extends Listed> {
       const events = await this.#checked(openEvents(session, options, this.#caller, signal));
       this.#isInterrupted = true;
       this.#stream.opened();
-      // Rigs reported as out of reach are corrected only by reading the lists again.
+      // Rigs reported as unreachable are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
       this.#reportReached();
@@ -225,7 +225,7 @@ class Watch<T extends Listed> {
       Promise.all([this.#form.list(), calls.listNotifications({}, this.#caller), this.#summaryInTime()]),
     );
     this.#reconnect();
-    // Another reader of the same caller may have received its last lists, so this one gets everything again.
+    // Another reader of the same caller may have received its last lists, so this one receives everything again.
     const before = this.#form.isNamed ? nothingYet : lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;
@@ -264,7 +264,7 @@ class Watch<T extends Listed> {
     return this.#miners;
   }
 
-  /** Awaits what may take long; a server that does not answer meanwhile is reported. */
+  /** Awaits long work; a server that does not answer in the meantime is reported. */
   async #checked<T>(promise: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#checkAnswers().catch(() => undefined), this.#stream.silenceMs);
     try {
@@ -274,7 +274,7 @@ class Watch<T extends Listed> {
     }
   }
 
-  /** Rejects if the server no longer answers, after reporting that. */
+  /** Rejects, after reporting it, if the server no longer answers. */
   async #checkAnswers(): Promise<void> {
     try {
       await this.#summaryInTime();
@@ -343,7 +343,7 @@ class Watch<T extends Listed> {
     return { id: this.#next(), type: "reset", data: {} };
   }
 
-  /** The id of an event that the server did not send: that of its last one, to resume from, else a counter. */
+  /** The id of an event that the server did not send: that of its last one, to resume from, otherwise a counter. */
   #next(): number {
     const last = eventIn(this.#last);
     if (last !== undefined) return last;

@@ -12,9 +12,9 @@ export interface WireRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Until the answer must be complete. */
+  /** ms until the answer must be complete. */
   readonly timeoutMs: number;
-  /** Of the answer, decompressed. */
+  /** Bytes of the answer, decompressed. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@ import { ChannelSettings } from "../contract/channels.ts";
 import { secret } from "../contract/secrets.ts";
 import { Key } from "../contract/steps.ts";
 
-/** Where notifications are sent, and web hooks that come in. */
+/** Notification channels, and incoming web hooks. */
 export const mostChannels = 50;
 export const Channels: z.ZodType<ChannelSettings[]> = z.array(ChannelSettings).max(mostChannels).default([]);
 

@@ -18,7 +18,7 @@ import { resolveRule } from "./rule-resolution.ts";
 import { Software, softwareFindings } from "./software.ts";
 import { hookHost } from "./webhook-hosts.ts";
 
-/** What the configuration may name beside what it declares: added over the API. */
+/** Names added over the API, which the configuration may use besides its own. */
 export interface NamesOutside {
   readonly groups: ReadonlySet<string>;
   /** Names and uids. */
@@ -28,8 +28,8 @@ export interface NamesOutside {
 const noNames: NamesOutside = { groups: new Set(), miners: new Set() };
 
 /**
- * Checks across values: unknown names, duplicates, a service open to everyone.
- * Takes the configuration before validation, so that these mistakes are reported together with all others.
+ * Checks across values: unknown names, duplicates, a service open to everyone. Runs on the configuration before
+ * validation, so that these mistakes are reported together with all others.
  */
 export function crossChecks(value: unknown, also: NamesOutside = noNames): Finding[] {
   const config = isRecord(value) ? value : {};
@@ -67,7 +67,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...twice(entriesOf(config, "hooks"), "secret"),
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
-    // A key identifies its user, so no two users share one.
+    // A key identifies its user, so it must be unique.
     ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
     ...loops(config, new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]), groupNames),
     ...unknownCoins(config),
@@ -158,7 +158,7 @@ const addresses = (miners: readonly Entry[]): Finding[] => [
   ),
 ];
 
-/** A plug is not switched at a topic where messages command something else. */
+/** A plug must not be switched at a topic where messages command something else. */
 function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
   const own = ownTopics(mqtt);
   return miners.flatMap(({ path, fields: { supply } }) => {
@@ -227,7 +227,7 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-/** Entries whose value, as `idOf` compares it, an earlier one has; undefined is not compared. */
+/** Entries whose value, as compared by `idOf`, occurred before; undefined is not compared. */
 function duplicates(
   entries: readonly Entry[],
   key: string,
@@ -259,7 +259,7 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
   );
 }
 
-/** Rooms and surpluses: the groups and miners that they name exist, and belong to one of them. */
+/** Rooms and surpluses: their groups and miners exist, and belong to only one of them. */
 function loops(
   config: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
@@ -280,7 +280,7 @@ function loops(
   ];
 }
 
-/** Rules, schedules and maintenance windows that are right by themselves: what they refer to, and loops between them. */
+/** Rules, schedules and maintenance windows that are valid on their own: their references, and loops between them. */
 function automation(
   config: Readonly<Record<string, unknown>>,
   miners: readonly Entry[],
@@ -324,7 +324,7 @@ function automation(
   ];
 }
 
-/** A host that is listed twice, or at the very address of a miner, where no web hook goes. */
+/** A host that is listed twice, or is the address of a miner, which web hooks must not reach. */
 function webhookHosts(
   { automation: settings }: Readonly<Record<string, unknown>>,
   miners: readonly Entry[],
@@ -347,7 +347,7 @@ function webhookHosts(
   });
 }
 
-/** The key that a rule is known by. */
+/** The key of a rule. */
 function ruleKey({ key, name, use }: { readonly key?: unknown; readonly name?: unknown; readonly use?: unknown }) {
   const found = key ?? name ?? use;
   return typeof found === "string" ? found : undefined;
@@ -370,7 +370,7 @@ const textAt = (config: unknown, path: Path): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Algorithms are known by id, name or alias, as in GET /api/algorithms, or by the file itself. */
+/** Algorithms are known by id, name or alias, as in GET /api/algorithms, or declared in the file. */
 function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Finding[] {
   const listed = [...algorithms.map(({ id }) => id), ...textsOf(own, "id"), ...textsOf(own, "name")];
   const known = new Set([...algorithms.flatMap(({ name, aliases }) => [name, ...aliases]), ...listed].map(bareName));
@@ -386,7 +386,7 @@ function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Fin
   );
 }
 
-/** Of one channel, whose keys may have mistakes of their own. */
+/** The findings of one channel, whose keys may have their own mistakes. */
 export const channelFindings = (channel: Entry, groupNames: ReadonlySet<string>): Finding[] => [
   ...unknownNames(channel, "groups", "group", groupNames),
   ...unknownNames(channel, "sharedWith", "group", groupNames),
@@ -399,7 +399,7 @@ const half = ({ path, fields: { username, password } }: Entry): Finding[] => {
   const missing = username === undefined ? "username" : "password";
   return [{ path: [...path, missing], message: "is missing: a login needs username and password" }];
 };
-/** Coins that a market source is asked for are predefined or declared. */
+/** Coins of a market source are predefined or declared. */
 function unknownCoins({ market, coins }: Readonly<Record<string, unknown>>): Finding[] {
   const declared = textsOf(entriesOf({ coins }, "coins"), "shortName");
   const known = new Set([...predefinedCoins.map(({ shortName }) => shortName), ...declared]);

@@ -16,7 +16,7 @@ import { misindentedLine } from "./indentation.ts";
 /** The place of a value in the configuration: keys, and indexes in lists. */
 export type Path = readonly PropertyKey[];
 
-/** A mistake, before its line is known. */
+/** A mistake, without its line. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
@@ -27,12 +27,12 @@ interface Complaint {
   readonly message: string;
 }
 
-/** A YAML file as read: its value, and the line of each part. */
+/** A parsed YAML file: its value, and the line of each part. */
 export interface Document {
   readonly value: unknown;
   /** Syntax errors; `value` is then undefined. */
   readonly broken: readonly Complaint[];
-  /** Duplicate keys; there is a value all the same. */
+  /** Duplicate keys; there is a value nonetheless. */
   readonly findings: readonly Finding[];
   /** The line, from 1, of the value at the path, or of the nearest value around it. */
   lineOf(path: Path): number;
@@ -90,7 +90,7 @@ function upToTheFirstUnexpected(errors: readonly YAMLError[]): YAMLError[] {
   return first === -1 ? inOrder : inOrder.slice(0, first + 1);
 }
 
-/** The parser reports a misindented line at the line before it, and reports what follows as well. */
+/** The parser reports a misindented line at the line before it, and follow-up errors as well. */
 function withIndentation(complaints: readonly Complaint[], misindented: number | undefined): Complaint[] {
   const isMeant = ({ line }: Complaint): boolean => misindented !== undefined && Math.abs(line - misindented) <= 1;
   const first = complaints.findIndex(isMeant);
@@ -101,7 +101,7 @@ function withIndentation(complaints: readonly Complaint[], misindented: number |
 const onePerLine = (complaints: readonly Complaint[]): Complaint[] =>
   complaints.filter(({ line }, index) => complaints.findIndex((each) => each.line === line) === index);
 
-/** null when aliases make it too large or circular. */
+/** Null if aliases make it too large or circular. */
 function plainValue(read: () => unknown): { value: unknown } | null {
   try {
     const value = read();

@@ -3,7 +3,7 @@ import { isRecord } from "../contract/record.ts";
 import { isMarked } from "../contract/secrets.ts";
 import { descriptionAt } from "./json-schema.ts";
 
-/** A section as it was saved. */
+/** A saved section. */
 export interface ExportedSection {
   readonly key: string;
   readonly value: unknown;
@@ -12,8 +12,8 @@ export interface ExportedSection {
 const width = 110;
 
 /**
- * Sections as a part of a configuration file, with what each key means. Secrets are left to environment variables, whose
- * names are returned.
+ * Sections as a part of a configuration file, with the meaning of each key. Secrets are left to environment variables,
+ * whose names are returned.
  */
 export function exportedYaml(sections: readonly ExportedSection[]): { text: string; variables: string[] } {
   const variables = new Set<string>();
@@ -42,7 +42,7 @@ function withVariables(value: unknown, path: readonly string[], use: (name: stri
     use(name);
     return `\${${name}}`;
   }
-  // A literal of a variable's form.
+  // A literal that looks like a variable.
   if (typeof value === "string") return value.replaceAll("${", "$${");
   if (Array.isArray(value)) return value.map((each, index) => withVariables(each, [...path, String(index + 1)], use));
   if (!isRecord(value)) return value;
@@ -51,7 +51,7 @@ function withVariables(value: unknown, path: readonly string[], use: (name: stri
   );
 }
 
-/** Where a pair is, without the places in lists. */
+/** The path of a pair, without list indexes. */
 function pathOf(nodes: readonly unknown[]): string[] {
   return nodes.flatMap((node) => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []));
 }

@@ -1,12 +1,12 @@
-/** Nodes evaluated, elements visited and characters looked at in one evaluation; 50 to 100 µs. */
+/** Limit of nodes evaluated, elements visited and characters read in one evaluation; 50 to 100 µs. */
 export const mostWork = 10_000;
-/** Characters and elements of all values that one evaluation makes. */
+/** Limit of characters and elements in all values created by one evaluation. */
 const mostSize = 20_000;
 
 /** An evaluation has used up its budget. */
 export class OverBudget extends Error {}
 
-/** What one evaluation of an expression may still cost. Everything that an expression does is charged here first. */
+/** The remaining cost of one evaluation of an expression. Every operation of an expression is charged here first. */
 export class Budget {
   work = mostWork;
   #size = mostSize;
@@ -17,12 +17,12 @@ export class Budget {
     if (this.work < 0) throw new OverBudget(`it takes more than ${mostWork.toLocaleString("en-US")} steps`);
   }
 
-  /** Before so many characters are looked at. Throws `OverBudget`. */
+  /** Call it before reading this many characters. Throws `OverBudget`. */
   scan(characters: number): void {
     this.spend(characters >> 4);
   }
 
-  /** Before a text or list of this size is made. Throws `OverBudget`. */
+  /** Call it before creating a text or list of this size. Throws `OverBudget`. */
   make(size: number): void {
     this.#size -= size;
     if (this.#size < 0)

@@ -13,14 +13,14 @@ export interface Frame {
 /** A part of an expression: its value, or `failed`. Throws `OverBudget`. */
 export type Part = (frame: Frame) => unknown;
 
-/** The slots of the names that a part sees. */
+/** The slots of the names in scope. */
 type Slots = ReadonlyMap<string, number>;
 
 export const macros: ReadonlySet<string> = new Set(["exists", "exists_one", "all", "filter", "map"]);
 
 /**
- * An expression as closures. The library only parses; what it has parsed is evaluated here, so that every step is charged
- * and nothing is called but what `expression-functions.ts` lists.
+ * Compiles an expression to closures. The library only parses; evaluation happens here, so that every step is charged
+ * and only functions listed in `expression-functions.ts` are called.
  */
 export function compile(node: ASTNode, slots: Slots): Part {
   const inside = (each: ASTNode): Part => compile(each, slots);
@@ -161,7 +161,7 @@ function presence(node: ASTNode | undefined, slots: Slots): Part {
   });
 }
 
-/** && (which false decides) or || (which true decides), whatever the other side is. */
+/** && (decided by false) or || (decided by true), whatever the other side is. */
 const joined = (left: Part, right: Part, decisive: boolean): Part =>
   charged((frame) => {
     const one = left(frame);
@@ -173,7 +173,9 @@ const joined = (left: Part, right: Part, decisive: boolean): Part =>
 
 function macro(method: string, range: Part, slot: number, [first, second]: readonly Part[]): Part {
   if (first === undefined) return () => failed;
-  /** Calls `take` with each element and the value of the first body; it returns the result, or undefined to go on. */
+  /**
+   * Calls `take` with each element and the value of the first body; it returns the result, or undefined to continue.
+   */
   const through = (frame: Frame, end: () => unknown, take: (value: unknown, item: unknown) => unknown): unknown => {
     const items = itemsOf(range(frame), frame.budget);
     if (items === failed) return failed;
@@ -185,7 +187,7 @@ function macro(method: string, range: Part, slot: number, [first, second]: reado
     }
     return end();
   };
-  /** Whether one element decides; those without a truth make the result unknown only if none does. */
+  /** Whether one element decides; elements without a truth value make the result unknown only if none does. */
   const quantified = (decisive: boolean): Part =>
     charged((frame) => {
       let isUnknown = false;
@@ -199,7 +201,7 @@ function macro(method: string, range: Part, slot: number, [first, second]: reado
         },
       );
     });
-  /** The list of what `value` makes of the elements for which the condition holds. */
+  /** The list of `value` for each element that meets the condition. */
   const collected = (hasCondition: boolean, value: (frame: Frame, item: unknown, first: unknown) => unknown): Part =>
     charged((frame) => {
       const made: unknown[] = [];

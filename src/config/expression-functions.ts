@@ -1,7 +1,7 @@
 import type { Budget } from "./expression-budget.ts";
 import { failed, int, isList, isMap, isText, Span } from "./expression-values.ts";
 
-/** Computes the value of a call; of a method, the first value is what it is called on. `failed` for other types. */
+/** Computes the value of a call; of a method, the first value is its receiver. `failed` for other types. */
 type Compute = (values: readonly unknown[], budget: Budget) => unknown;
 
 const size: Compute = ([value], budget) => {
@@ -13,7 +13,7 @@ const size: Compute = ([value], budget) => {
   return isMap(value) ? BigInt(Object.keys(value).length) : failed;
 };
 
-/** The functions that expressions may call; nothing else is ever called, whatever CEL or its library has. */
+/** The functions that expressions may call; nothing else is ever called, even if CEL or its library has it. */
 export const functions: Readonly<Record<string, Compute>> = {
   size,
   dyn: ([value]) => value,
@@ -53,7 +53,7 @@ export const functions: Readonly<Record<string, Compute>> = {
   duration: ([value]) => (isText(value) ? spanOf(value) : failed),
 };
 
-/** A function of two texts. Looking for one in the other takes their product at worst. */
+/** A function of two texts. Searching one in the other costs their product at worst. */
 const ofTexts =
   (compute: (text: string, other: string) => unknown): Compute =>
   ([text, other], budget) => {
@@ -62,12 +62,12 @@ const ofTexts =
     return compute(text, other);
   };
 
-/** A function that makes a text of one. */
+/** A function from text to text. */
 const changed =
   (compute: (text: string) => string): Compute =>
   ([text], budget) => {
     if (!isText(text)) return failed;
-    // A letter may become three, such as ﬃ in capitals.
+    // A letter may become three, such as ﬃ in upper case.
     budget.make(3 * text.length);
     return compute(text);
   };
@@ -87,7 +87,7 @@ const find =
     return BigInt(compute(text, part, Number(from)));
   };
 
-/** The methods that expressions may call, beside the macros. */
+/** The methods that expressions may call, besides the macros. */
 export const methods: Readonly<Record<string, Compute>> = {
   size,
   startsWith: ofTexts((text, other) => text.startsWith(other)),
@@ -127,7 +127,7 @@ export const methods: Readonly<Record<string, Compute>> = {
   ...timeMethods(),
 };
 
-/** Parts of a time, in UTC or in a time zone; of a duration, it as a whole in this unit. */
+/** Parts of a time, in UTC or in a time zone; of a duration, the whole duration in this unit. */
 function timeMethods(): Record<string, Compute> {
   const parts: Readonly<Record<string, (date: Date) => number>> = {
     getFullYear: (date) => date.getUTCFullYear(),

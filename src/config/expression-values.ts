@@ -1,6 +1,6 @@
 import type { Budget } from "./expression-budget.ts";
 
-/** The value of what cannot be evaluated, such as a comparison with null or a field that is not there. */
+/** The value of an operation that cannot be evaluated, such as a comparison with null or a missing field. */
 export const failed = Symbol("failed");
 
 /** A duration of CEL. */
@@ -26,7 +26,7 @@ export const int = (value: bigint): unknown => (value < leastInt || value > most
 
 type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
 
-/** The binary operators but && and ||. Their operands must have the same type, except in comparisons of numbers. */
+/** The binary operators except && and ||. Their operands must have the same type, except in comparisons of numbers. */
 export const operators: Readonly<Record<string, Operate>> = {
   "+": (a, b, budget) => {
     if (isInt(a) && isInt(b)) return int(a + b);
@@ -103,12 +103,12 @@ export function equal(a: unknown, b: unknown, budget: Budget): boolean {
   return a === b;
 }
 
-/** Two ints may differ and be the same double. */
+/** Two different ints may convert to the same double. */
 const sameInt = (a: number | bigint, b: number | bigint): boolean => !isInt(a) || !isInt(b) || a === b;
 
 function ordered(a: unknown, b: unknown, budget: Budget, is: (order: number) => boolean): unknown {
   if ((isInt(a) || isDouble(a)) && (isInt(b) || isDouble(b))) {
-    // NaN is in no order.
+    // NaN has no order.
     return is(a < b ? -1 : a > b ? 1 : a >= b ? 0 : Number.NaN);
   }
   if (isText(a) && isText(b)) {
@@ -120,7 +120,7 @@ function ordered(a: unknown, b: unknown, budget: Budget, is: (order: number) => 
   return typeof a === "boolean" && typeof b === "boolean" ? is(Number(a) - Number(b)) : failed;
 }
 
-/** What a macro goes through: the elements of a list, or the keys of a map. */
+/** The items that a macro iterates over: the elements of a list, or the keys of a map. */
 export function itemsOf(value: unknown, budget: Budget): readonly unknown[] | typeof failed {
   if (isList(value)) return value;
   if (!isMap(value)) return failed;

@@ -6,20 +6,20 @@ import { Budget, mostWork, OverBudget } from "./expression-budget.ts";
 import { compile, macros } from "./expression-compiler.ts";
 import { functions, isZone, methods } from "./expression-functions.ts";
 
-/** What an expression sees. */
+/** The values in scope of an expression. */
 export interface ExpressionContext {
   readonly miner: Readonly<Record<string, unknown>>;
   readonly reading: Readonly<Record<string, unknown>>;
   readonly rule: Readonly<Record<string, unknown>>;
 }
 
-/** What an evaluation has found. */
+/** The result of an evaluation. */
 export interface Tested {
-  /** null if it is unknown, as where a reading is unknown. */
+  /** Null if unknown, such as where a reading is unknown. */
   readonly truth: boolean | null;
-  /** What it has cost, in steps. */
+  /** Its cost in steps. */
   readonly work: number;
-  /** Why it was stopped before its end, such as "it takes more than 10,000 steps"; null if it was not. */
+  /** Why it was stopped early, such as "it takes more than 10,000 steps"; null if it was not. */
   readonly stopped: string | null;
 }
 

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import axios from "axios";
 import { RigbridgeError } from "../../contract/problems.ts";
 
-/** The largest download, and the most that one may unpack to. */
+/** The maximum size of a download, and of its unpacked content. */
 export const largestDownload = 1_000_000_000;
 
 export interface FetchOptions {
@@ -50,7 +50,7 @@ export async function fetchFile(url: string, path: string, options: FetchOptions
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** A short text, such as a list of sums. */
+/** A short text, such as a list of checksums. */
 export async function fetchText(url: string, options: FetchOptions): Promise<string> {
   const chunks: Buffer[] = [];
   await fetchInto(url, { ...options, limit: 1_000_000 }, async (stream) => {
@@ -75,7 +75,7 @@ async function fetchInto(
       decompress: false,
       maxRedirects: 5,
       beforeRedirect: ({ protocol }) => refuseOther(String(protocol)),
-      // Not through a proxy of the environment: hosts without direct access use a mirror.
+      // Ignores proxies of the environment: hosts without direct access use a mirror.
       proxy: false,
       httpsAgent: new Agent({ ...(ca === undefined ? {} : { ca }) }),
       signal: ended,
@@ -94,7 +94,7 @@ async function fetchInto(
       },
     });
     const both = [pipeline(data, limited, { signal: ended }), use(limited, ended)];
-    // Both have to end, also after a failure: a file that is only being opened then would outlast its removal.
+    // Both have to end, also after a failure: a file that is still being opened would survive its removal.
     await Promise.all(both).finally(() => Promise.allSettled(both));
   } catch (error) {
     // An unread body would keep the connection open.

@@ -10,7 +10,7 @@ import type { FetchOptions } from "./fetch-file.ts";
 export interface DownloadSettings {
   /** The agent's own folder. Programs are unpacked below `programs` in it. */
   readonly folder: string;
-  /** A copy of the makers' sites: `<mirror>/<host>/<path>`; null for the sites themselves. */
+  /** A mirror of the publishers' sites: `<mirror>/<host>/<path>`; null for the sites themselves. */
   readonly mirror: string | null;
   readonly ca?: string | undefined;
   readonly idleMs?: number;
@@ -22,20 +22,20 @@ export interface DownloadRequest {
   readonly software: string;
   readonly version: string;
   readonly url: string;
-  /** In hex; null: by `sums`, or once confirmed by a person. */
+  /** In hex; null: taken from `sums`, or once confirmed by a person. */
   readonly sha256: string | null;
-  /** Address of the maker's list of sums; null if there is none. */
+  /** Address of the publisher's list of checksums; null if there is none. */
   readonly sums: string | null;
   /** File name of the program in the archive. */
   readonly executable: string;
 }
 
-/** `confirming`: downloaded but not unpacked; `confirm` pins its sum. */
+/** `confirming`: downloaded but not unpacked; `confirm` pins its checksum. */
 export type Obtained =
   | { readonly state: "ready"; readonly path: string }
   | { readonly state: "confirming"; readonly url: string; readonly bytes: number; readonly sha256: string };
 
-/** What to download for a program on this kind of host; null if no address is known. */
+/** The download of a program for this kind of host; null if no address is known. */
 export function downloadOf(
   { id, download, executable }: MiningProgram,
   target: DownloadTarget | null,
@@ -55,7 +55,7 @@ const unpacking = () => import("./unpack.ts");
 
 const Sum = z.string().regex(/^[0-9a-f]{64}$/);
 const Kept = z.object({
-  /** By address: sums that a person has confirmed. */
+  /** By address: checksums that a person has confirmed. */
   pins: z.record(z.string(), Sum),
   /** By address: downloads that await confirmation. */
   waiting: z.record(z.string(), z.object({ sha256: Sum, bytes: z.int() })),
@@ -73,8 +73,8 @@ export class Downloads {
   }
 
   /**
-   * Downloads and unpacks a program, unless that was done before.
-   * Throws `download.failed`, `download.wrong-sum` or `download.archive`, and leaves no files behind then.
+   * Downloads and unpacks a program, unless already done. Throws `download.failed`, `download.wrong-sum` or
+   * `download.archive`, and then leaves no files behind.
    */
   async obtain(request: DownloadRequest, signal: AbortSignal): Promise<Obtained> {
     return this.#byUrl.run(request.url, async () => {
@@ -95,7 +95,7 @@ export class Downloads {
     });
   }
 
-  /** Pins the sum of a download that waits for it; its program can then be obtained. */
+  /** Pins the checksum of a waiting download; its program can then be obtained. */
   async confirm(url: string, sha256: string): Promise<void> {
     const { waiting } = await this.#kept();
     const found = waiting[url];
@@ -111,7 +111,7 @@ export class Downloads {
     });
   }
 
-  /** Downloads that wait to be confirmed. */
+  /** Downloads that await confirmation. */
   async waiting(): Promise<readonly { readonly url: string; readonly bytes: number; readonly sha256: string }[]> {
     const { pins, waiting } = await this.#kept();
     return Object.entries(waiting).flatMap(([url, held]) => (pins[url] === undefined ? [{ url, ...held }] : []));
@@ -143,7 +143,10 @@ export class Downloads {
     }
   }
 
-  /** Unpacks an archive whose sum is right, beside its place first, so that a half-unpacked program never has a name. */
+  /**
+   * Unpacks an archive with the right checksum, at first beside its place, so that a half-unpacked program never has
+   * its name.
+   */
   async #unpacked(request: DownloadRequest, file: string, sha256: string): Promise<Obtained> {
     const place = this.#place(request, sha256);
     const unfinished = `${place}.${randomUUID()}`;
@@ -159,7 +162,7 @@ export class Downloads {
         );
       }
       await chmod(path, 0o755);
-      // What is left of an earlier one whose executable was deleted: a folder with files cannot be renamed onto.
+      // Leftovers of an earlier one whose executable was deleted: a folder with files cannot be renamed onto.
       await rm(place, { recursive: true, force: true });
       await rename(unfinished, place);
     } finally {
@@ -180,7 +183,7 @@ export class Downloads {
     return path === null ? null : { state: "ready", path };
   }
 
-  /** The sum that the maker publishes for this file, from lines like `<sum>  <name>`. */
+  /** The checksum that the publisher lists for this file, from lines like `<sum>  <name>`. */
   async #publishedSum({ url, sums }: DownloadRequest, signal: AbortSignal): Promise<string | null> {
     if (sums === null) return null;
     const text = await (await fetching()).fetchText(this.#address(sums), this.#fetching(signal));
@@ -215,7 +218,7 @@ export class Downloads {
     try {
       return Kept.parse(JSON.parse(await readFile(this.#file("downloads.json"), "utf8")));
     } catch {
-      // A missing or damaged list: each download has to be confirmed again.
+      // Missing or damaged list: each download has to be confirmed again.
       return { pins: {}, waiting: {} };
     }
   }
@@ -244,7 +247,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The file of this name nearest to the top of a folder, at most six folders down. */
+/** The file of this name nearest to the top of a folder, at most six levels down. */
 async function findFile(folder: string, name: string, depth = 6): Promise<string | null> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const here = entries.find((entry) => entry.isFile() && entry.name === name);

@@ -8,19 +8,19 @@ import { type DownloadRequest, type Downloads, downloadOf } from "./index.ts";
 export class ProgramDownloads {
   readonly #downloads: Downloads;
   readonly #target: DownloadTarget | null;
-  /** Of programs that wait for a confirmation. */
+  /** Programs that await confirmation. */
   readonly #waiting = new Map<number, { readonly url: string; readonly confirmed: () => void }>();
 
-  /** `target`: what fits this host. */
+  /** `target`: the kind of files for this host. */
   constructor(downloads: Downloads, target: DownloadTarget | null) {
     this.#downloads = downloads;
     this.#target = target;
   }
 
   /**
-   * The executable of a program, downloaded if it is not there yet. The address is the one that this host's catalogue
-   * or configuration contains, whatever the service requests; the service can only add a sum. If the maker publishes no
-   * sum, waits until an administrator has confirmed it.
+   * The executable of a program, downloaded if necessary. The address is the one in this host's catalogue or
+   * configuration, whatever the service requests; the service can only add a checksum. If the publisher lists none,
+   * waits until an administrator has confirmed it.
    */
   async obtain(
     program: Program,
@@ -43,7 +43,7 @@ export class ProgramDownloads {
     }
   }
 
-  /** Pins the sum of what a program waits for; it is started then. */
+  /** Pins the checksum that a program waits for; it then starts. */
   async confirm(id: number, sha256: string): Promise<string> {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) {

@@ -14,9 +14,9 @@ import { largestDownload } from "./fetch-file.ts";
 const mostEntries = 10_000;
 
 /**
- * Unpacks a tar.gz, tar.xz or zip archive into an empty folder. An archive that could reach beyond the folder, or that
- * holds anything but files and folders, is refused whole. Throws `download.archive`, or `download.failed` where the disk
- * is full; the caller removes the folder.
+ * Unpacks a tar.gz, tar.xz or zip archive into an empty folder. An archive that could reach beyond the folder, or
+ * contains anything but files and folders, is refused as a whole. Throws `download.archive`, or `download.failed` if
+ * the disk is full; the caller removes the folder.
  */
 export async function unpack(archive: string, folder: string, limit = largestDownload): Promise<void> {
   const target = new Target(folder, limit);
@@ -47,7 +47,7 @@ async function kindOf(archive: string): Promise<"gzip" | "xz" | "zip"> {
   throw new Error("it is neither tar.gz, tar.xz nor zip");
 }
 
-/** The target folder, with the limits that each entry is checked against. */
+/** The target folder, with the limits for each entry. */
 class Target {
   readonly #folder: string;
   readonly #limit: number;
@@ -108,7 +108,7 @@ const notAllowed = (type: string, path: string): Error =>
 async function unpackTar(packed: Readable, kind: "gzip" | "xz", target: Target): Promise<void> {
   const parser = new Parser({ strict: true, brotli: false, zstd: false });
   let failure: Error | undefined;
-  // The parser hands out one entry at a time, and the next when that one has been read.
+  // The parser yields the next entry once the present one has been read.
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));
     parser.abort(failure);
@@ -133,7 +133,7 @@ async function unpackTar(packed: Readable, kind: "gzip" | "xz", target: Target):
   packed.on("error", (error) => source.destroy(error));
   for await (const chunk of source) {
     const bytes = Buffer.from(chunk);
-    // The parser would decompress it a second time.
+    // The parser would decompress it again.
     if (begins && bytes.readUInt16BE() === 0x1f8b) throw new Error("it is packed twice");
     begins = false;
     if (failure !== undefined) break;
@@ -207,7 +207,7 @@ async function unpackZip(archive: string, target: Target): Promise<void> {
 
 async function writeZipEntry(zip: yauzl.ZipFile, entry: yauzl.Entry, target: Target): Promise<void> {
   const path = entry.fileName;
-  // The mode of Unix, if it was made there.
+  // The Unix mode, if the archive was created there.
   const mode = entry.externalFileAttributes >>> 16;
   const type = mode & 0o170000;
   if (path.endsWith("/")) return target.folder(path);

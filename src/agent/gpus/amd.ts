@@ -1,7 +1,7 @@
 import { type Card, unreadCard } from "./card.ts";
 import { type CardFiles, markedClock } from "./sysfs.ts";
 
-/** An AMD card by the files of the kernel's driver amdgpu; no tool of AMD's is needed. */
+/** An AMD card, through the files of the kernel's driver amdgpu; AMD's tools are not needed. */
 export async function readAmd(slot: string, name: string, files: CardFiles): Promise<Card> {
   const limit = await files.sensor("power1_cap", 1e-6);
   const usual = await files.sensor("power1_cap_default", 1e-6);
@@ -18,7 +18,7 @@ export async function readAmd(slot: string, name: string, files: CardFiles): Pro
     fanPercent: fan === null || fullFan <= 0 ? null : Math.round((fan / fullFan) * 100),
     temperature: await files.temperature("edge", "temp1"),
     memoryTemperature: await files.temperature("mem", "temp3"),
-    // Newer kernels and cards have power1_input in place of the average.
+    // Newer kernels and cards have power1_input instead of the average.
     power: (await files.sensor("power1_average", 1e-6)) ?? (await files.sensor("power1_input", 1e-6)),
     powerLimit: limit,
   };

@@ -24,7 +24,7 @@ export const CardStep = z.union([
 ]);
 export type CardStep = z.infer<typeof CardStep>;
 
-/** The steps that make a setting, and those that restore the previous one. */
+/** The steps that apply a setting, and those that restore the previous one. */
 export interface CardChange {
   readonly set: readonly CardStep[];
   readonly undo: readonly CardStep[];
@@ -38,7 +38,7 @@ const titles: Readonly<Record<SettingName, string>> = {
 };
 export const titleOf = (setting: SettingName): string => titles[setting];
 
-/** The change that makes a setting; a text: why the card cannot be set. */
+/** The change that applies a setting; a text: why the card cannot be set. */
 export async function changeOf(
   card: Card,
   setting: SettingName,
@@ -110,7 +110,7 @@ async function fanChange(files: CardFiles, percent: number): Promise<CardChange 
 const levelFile = "power_dpm_force_performance_level";
 const clockFile = "pp_od_clk_voltage";
 
-/** The highest clock of its table; "c" commits, "r" brings back the table of the card. */
+/** The highest clock of its table; "c" commits, "r" restores the table of the card. */
 async function clockChange(files: CardFiles, table: "s" | "m", value: number): Promise<CardChange | string> {
   const level = await files.fact(levelFile);
   if (level === null || (await files.fact(clockFile)) === null)

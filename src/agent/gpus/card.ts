@@ -29,7 +29,7 @@ const noFigures: Readonly<Record<Figure, null>> = {
   memory: null,
 };
 
-/** A card that was read before but does not answer now; its memory size stays known. */
+/** A card that was read before but does not answer now; its memory size is kept. */
 export const withoutFigures = (card: Card, lost: boolean): Card => ({
   ...card,
   ...noFigures,
@@ -51,7 +51,7 @@ const hex = (digits: string, width: number) => Number.parseInt(digits, 16).toStr
 /** Number of the PCI bus of a slot in the spelling of `slotOf`. */
 export const busOf = (slot: string): number => Number.parseInt(slot.split(":")[1] ?? "0", 16);
 
-/** The most cards that one host may have. */
+/** Maximum cards of one host. */
 const mostCards = 64;
 
 /** The cards as the host reports them: in the order of their PCI addresses, counted as a whole and within each maker. */

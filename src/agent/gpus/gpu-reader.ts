@@ -7,9 +7,9 @@ import { NvidiaCards } from "./nvidia.ts";
 import { CardFiles, drmCards, slotName } from "./sysfs.ts";
 
 export interface GpuReaderOptions {
-  /** Its PATH is where nvidia-smi is looked for. */
+  /** Its PATH is searched for nvidia-smi. */
   readonly env: NodeJS.ProcessEnv;
-  /** Folder that holds `sys` and `usr`; "/" but in tests. */
+  /** Folder that contains `sys` and `usr`; "/" except in tests. */
   readonly root: string;
   /** A card, or nvidia-smi, that takes longer has no readings in this report. */
   readonly timeoutMs: number;
@@ -51,7 +51,7 @@ export class GpuReader {
     return numbered(await this.cards());
   }
 
-  /** The same with their PCI addresses. Callers at the same time share one read. */
+  /** The cards with their PCI addresses. Concurrent callers share one read. */
   cards(): Promise<readonly Card[]> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
@@ -88,7 +88,7 @@ export class GpuReader {
     const read =
       this.#stuck.size < stuckCards && !this.#stuck.has(slot) ? this.#figures(slot, name, vendor, files) : null;
     const card = read === null ? null : await this.#inTime(slot, read);
-    // A card that died keeps what is known of it.
+    // A dead card keeps its known values.
     const found = card ?? { ...(before ?? unreadCard({ slot, name, vendor })), lost: this.#stuck.has(slot) };
     this.#known.set(slot, found.lost || card === null ? withoutFigures(found, found.lost) : found);
   }
@@ -101,7 +101,7 @@ export class GpuReader {
     return card;
   }
 
-  /** null if the card does not answer in time; it is not read again until it does. */
+  /** Null if the card does not answer in time; it is not read again until it does. */
   async #inTime(slot: string, read: Promise<Card>): Promise<Card | null> {
     const { promise: late, resolve } = Promise.withResolvers<null>();
     const timer = setTimeout(() => {

@@ -17,10 +17,10 @@ import type { GpuReader } from "./gpu-reader.ts";
 
 export interface GpuTunerOptions {
   readonly reader: Pick<GpuReader, "cards">;
-  /** File that holds what is to be restored. */
+  /** File with the settings to restore. */
   readonly journal: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Folder that holds `sys` and `proc`; "/" but in tests. */
+  /** Folder that contains `sys` and `proc`; "/" except in tests. */
   readonly root: string;
   readonly timeoutMs: number;
   readonly log: (text: string) => void;
@@ -34,14 +34,14 @@ const Entry = z.strictObject({
 });
 type Entry = z.infer<typeof Entry>;
 
-/** A restart of the machine resets all cards: what an earlier one journalled is then not to be restored. */
+/** A reboot resets all cards: settings journalled before it are not restored. */
 const Journal = z.strictObject({ boot: z.string(), entries: z.array(Entry).max(1000) });
 
 interface Wanted {
   readonly card: Card;
   readonly setting: SettingName;
   readonly value: number;
-  /** Whether the setting names this card. One for all other cards may fail on some of them, but not on all. */
+  /** Whether the setting names this card. A setting for all other cards may fail on some of them, but not on all. */
   readonly named: boolean;
 }
 
@@ -50,8 +50,8 @@ interface Planned extends Wanted {
 }
 
 /**
- * Applies GPU settings for programs, and restores the previous ones. These are on disk before the first setting is made, so
- * that they are restored even after a crash.
+ * Applies GPU settings for programs, and restores the previous ones. These are written to disk before the first setting
+ * is applied, so that they are restored even after a crash.
  */
 export class GpuTuner {
   readonly #options: GpuTunerOptions;
@@ -63,21 +63,21 @@ export class GpuTuner {
   }
 
   /**
-   * Restores settings that earlier runs of the agent left, except those of running programs. Call it at the agent's
-   * start.
+   * Restores settings left by earlier runs of the agent, except those of running programs. Call it when the agent
+   * starts.
    */
   recover(running: ReadonlySet<number>): Promise<void> {
     return this.#mutex.run(() => this.#undo(({ program }) => !running.has(program)));
   }
 
-  /** Restores what was set for a program. */
+  /** Restores the settings that were changed for a program. */
   restore(program: number): Promise<void> {
     return this.#mutex.run(() => this.#undo((entry) => entry.program === program));
   }
 
   /**
-   * Sets the cards for a program. Resolves with one sentence for each setting that failed; after a failure none is
-   * kept.
+   * Applies the settings for a program. Resolves with one sentence for each failure; after a failure, none of the
+   * settings stays.
    */
   apply(program: number, settings: readonly GpuSettings[]): Promise<string[]> {
     return this.#mutex.run(async () => {
@@ -110,7 +110,7 @@ export class GpuTuner {
     };
   }
 
-  /** Entries that are already in the journal stay: they hold the settings from before the first change. */
+  /** Existing journal entries stay: they hold the settings from before the first change. */
   async #journal(program: number, planned: readonly Planned[]): Promise<void> {
     const entries = await this.#load();
     const fresh = planned.filter((each) => !entries.some((entry) => isSame(entry, each)));
@@ -151,7 +151,7 @@ export class GpuTuner {
         failed.push(entry);
         break;
       }
-    // What could not be restored is tried again later.
+    // Failed restores are retried later.
     await this.#save(entries.filter((entry) => !undone.includes(entry) || failed.includes(entry)));
   }
 
@@ -192,7 +192,7 @@ export class GpuTuner {
   }
 }
 
-/** Each setting of each card. An entry without a bus is for the cards that no other names. */
+/** Each setting of each card. An entry without a bus applies to the cards that no other entry names. */
 function wantedOf(
   settings: readonly GpuSettings[],
   cards: readonly Card[],

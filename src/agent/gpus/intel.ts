@@ -1,13 +1,13 @@
 import { type Card, unreadCard } from "./card.ts";
 import type { CardFiles } from "./sysfs.ts";
 
-/** Energy that a card had used at a time of the monotonic clock. */
+/** The energy that a card had used at a time of the monotonic clock. */
 export interface EnergyMark {
   readonly joules: number;
   readonly atMs: number;
 }
 
-/** An Intel Arc card by the files of the kernel's drivers i915 and xe, which count its energy instead of its power. */
+/** An Intel Arc card, through the files of the kernel's drivers i915 and xe, which count energy instead of power. */
 export async function readIntel(
   slot: string,
   name: string,

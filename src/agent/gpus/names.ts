@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { CardFiles } from "./sysfs.ts";
 
 /**
- * Name of an AMD or Intel card: that of the card itself, of libdrm's list (AMD), of the list of PCI ids, else its
- * number.
+ * Name of an AMD or Intel card: its own, otherwise from libdrm's list (AMD), from the list of PCI ids, or its number.
  */
 export async function cardName(vendor: "amd" | "intel", files: CardFiles, root: string): Promise<string> {
   const own = await files.fact("product_name");
@@ -32,7 +31,7 @@ async function libdrmName(device: string, revision: string, root: string): Promi
 const vendorIds = { amd: "1002", intel: "8086" };
 
 /**
- * A maker's line starts with its id, a device's with a tab; of "Navi 21 [Radeon RX 6800]" the name is the part in
+ * A vendor's line starts with its id, a device's with a tab; of "Navi 21 [Radeon RX 6800]" the name is the part in
  * brackets.
  */
 async function pciName(vendor: "amd" | "intel", device: string, root: string): Promise<string | null> {

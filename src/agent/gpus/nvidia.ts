@@ -1,7 +1,7 @@
 import { type Card, slotOf, unreadCard, withoutFigures } from "./card.ts";
 import { type Output, type RunOptions, run } from "./run.ts";
 
-/** Every field that is asked for; those that a driver does not know are left out once. */
+/** All queried fields; those unknown to a driver are left out afterwards. */
 const fields = [
   "pci.bus_id",
   "name",
@@ -35,7 +35,7 @@ export class NvidiaCards {
     this.#run = options;
   }
 
-  /** Why the last read has no figures, for the log; null after a successful one. */
+  /** Why the last read has no figures, for the log; null after a successful read. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -51,7 +51,8 @@ export class NvidiaCards {
     if (lost.length > 0 && cards.length === 0) cards = await this.#askWithout(lost);
     for (const slot of lost) if (!this.#known.has(slot)) this.#known.set(slot, unreadCard(nameless(slot)));
     if (output.code !== 0 && !noDevices.test(output.text)) this.#problem = firstLine(output.text, output.code);
-    // A call that fails as a whole, for instance between an update of the driver and a restart, says nothing about a card.
+    // A call that fails as a whole, for instance between a driver update and a reboot, says nothing about a single
+    // card.
     const gone = cards.length > 0 || noDriver.test(output.text);
     return this.#withMissing(cards, (slot) => gone || lost.includes(slot));
   }
@@ -62,7 +63,7 @@ export class NvidiaCards {
     return this.#withMissing([], () => this.#hangs >= hangsUntilLost);
   }
 
-  /** All cards that were ever read: those just read, and the others without figures. */
+  /** All cards that were ever read: the present ones, and the others without figures. */
   #withMissing(cards: readonly Card[], isLost: (slot: string) => boolean): Card[] {
     const read = new Map(cards.map((card) => [card.slot, card]));
     for (const card of cards) this.#known.set(card.slot, card);
@@ -71,7 +72,7 @@ export class NvidiaCards {
     return [...this.#known.values()];
   }
 
-  /** One lost card makes the call fail for all: the others are asked for by their addresses. */
+  /** One lost card makes the call fail for all: the others are queried by their addresses. */
   async #askWithout(lost: readonly string[]): Promise<Card[]> {
     const others = [...this.#known.keys()].filter((slot) => !lost.includes(slot));
     if (others.length === 0) return [];
@@ -96,7 +97,7 @@ export class NvidiaCards {
       return row === null ? [] : [row];
     });
     const driver = rows[0]?.values.get("driver_version") ?? this.#driver;
-    // Another driver knows other fields.
+    // Another driver may know other fields.
     if (this.#driver !== null && driver !== this.#driver) this.#fields = fields;
     this.#driver = driver;
     return rows.map(cardOf);
@@ -163,7 +164,7 @@ const firstLine = (text: string, code: number | null) =>
       .slice(0, 300) ?? `it ended with code ${code}`
   }`;
 
-/** Where older drivers for Windows keep it, which is not in the PATH. */
+/** The location in older drivers for Windows, which is not in the PATH. */
 const oldWindowsPath = "C:\\Program Files\\NVIDIA Corporation\\NVSMI\\nvidia-smi.exe";
 
 export async function nvidiaSmi(args: readonly string[], options: RunOptions): Promise<Output | "missing" | "hanging"> {

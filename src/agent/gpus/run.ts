@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 export interface Output {
   readonly code: number | null;
-  /** Of both of its outputs, at most 1 MB. */
+  /** From both of its outputs, at most 1 MB. */
   readonly text: string;
 }
 
 export interface RunOptions {
-  /** Its PATH is where the command is looked for. */
+  /** Its PATH is searched for the command. */
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
 }

@@ -1,13 +1,13 @@
 import type { GpuSettings, HostGpu } from "../../contract/agent.ts";
 import { type SettingName, settingNames } from "./card-changes.ts";
 
-/** Settings of one GPU as options of mining programs have them: W, MHz, %. */
+/** Settings of one GPU as options of mining programs: W, MHz, %. */
 export type ProgramTuning = Readonly<Record<SettingName, number | null>>;
 
 export interface TunedProgram {
-  /** What the program can set by options of its own. */
+  /** The settings that the program can make by its own options. */
   readonly tuning: Partial<Readonly<Record<SettingName, unknown>>>;
-  /** What it mines with, such as "nvidia". */
+  /** The kinds of devices that it mines with, such as "nvidia". */
   readonly devices: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export class CardFiles {
     this.folder = folder;
   }
 
-  /** Whether the card has files with figures and none could be read. */
+  /** Whether the card has files with figures, and none could be read. */
   get isDead(): boolean {
     return this.#answered === 0 && this.#failed > 0;
   }
@@ -54,7 +54,7 @@ export class CardFiles {
       const written = await this.fact(await this.sensorFile(`${name}_label`));
       if (written !== label && !(written === null && name === fallback)) continue;
       const value = await this.sensor(`${name}_input`, 1e-3);
-      // A dead sensor says 511 °C or -1.
+      // A dead sensor reports 511 °C or -1.
       return value !== null && value > 0 && value < 150 ? value : null;
     }
     return null;

@@ -42,11 +42,11 @@ const ticksPerSecond = 100;
 
 /** proc_pid_stat(5). The second field is a name in parentheses that may contain anything. */
 interface Stat {
-  /** That it gives itself, cut at 15 characters. */
+  /** The name that it gives itself, cut at 15 characters. */
   readonly name: string;
-  /** It only waits for its parent to collect it. In a container it may stay forever. */
+  /** Zombie: it waits for its parent to collect it. In a container it may stay forever. */
   readonly hasEnded: boolean;
-  /** On its way out: without memory, environment and executable, but some of its files may still be open. */
+  /** Exiting: without memory, environment and executable, but some of its files may still be open. */
   readonly isExiting: boolean;
   readonly group: number;
   /** User and system time. */
@@ -55,7 +55,9 @@ interface Stat {
   readonly start: string;
 }
 
-/** Read at once: a process that hangs delays its other files, but not this one, and a wait would cost more than the read. */
+/**
+ * Synchronous: a hanging process delays its other files, but not this one, and awaiting would cost more than the read.
+ */
 function statOf(pid: number): Stat | null {
   const text = statTextOf(pid);
   if (text === null) return null;
@@ -73,7 +75,7 @@ function statOf(pid: number): Stat | null {
   };
 }
 
-/** null: it is gone. */
+/** Null: it is gone. */
 function statTextOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -104,7 +106,7 @@ async function identify(pid: number): Promise<ProcessIdentity | null> {
 async function marked(mark: string): Promise<readonly MarkedProcess[]> {
   const found = await Promise.all(
     (await pids()).map(async (pid) => {
-      // Those of other users cannot be read, and are not ours.
+      // Processes of other users cannot be read, and are not ours.
       const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
       if (!environment.split("\0").includes(mark)) return [];
       const identity = await identify(pid);
@@ -118,7 +120,7 @@ async function pids(): Promise<number[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** Of a process: its own name, and that of its executable. */
+/** The names of a process: its own, and that of its executable. */
 async function namesOf(pid: number): Promise<string[]> {
   const stat = statOf(pid);
   if (stat === null || stat.hasEnded) return [];
@@ -148,12 +150,12 @@ async function listeningGroups(port: number): Promise<readonly number[] | null> 
   return [...new Set(groups.flatMap((group) => (group === null ? [] : [group])))];
 }
 
-/** As the files in /proc/<pid>/fd name them. */
+/** In the form of the links in /proc/<pid>/fd. */
 function listenersAt(port: number, table: string): string[] {
   const wanted = port.toString(16).toUpperCase().padStart(4, "0");
   return table.split("\n").flatMap((line) => {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
-    // 0A: it listens.
+    // 0A: listening.
     return local.endsWith(`:${wanted}`) && state === "0A" ? [`socket:[${inode}]`] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** Identifies a process, even if its pid is used again later. */
+/** Identifies a process, even if its pid is reused later. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in the system's own form; only ever compared. */
@@ -11,7 +11,7 @@ export interface ProcessIdentity {
 }
 
 export interface MarkedProcess extends ProcessIdentity {
-  /** It is the first of its group. */
+  /** It is the leader of its group. */
   readonly leads: boolean;
 }
 
@@ -24,21 +24,21 @@ export interface ProcessorTime {
 }
 
 /**
- * What differs between operating systems. Tested on Linux only. macOS: written from the manual of ps. Windows: programs end
- * with the agent, since Node puts them into one job with it.
+ * The differences between operating systems. Tested on Linux only. macOS: written from the manual of ps. Windows:
+ * programs end with the agent, because Node puts them into one job with it.
  */
 export interface Platform {
   /** Whether programs outlive the agent, and can be adopted by the next one. */
   readonly programsOutliveAgent: boolean;
-  /** null if there is no such process, or it has ended and only waits to be collected. */
+  /** Null if there is no such process, or it has ended and only waits to be collected. */
   identify(pid: number): Promise<ProcessIdentity | null>;
   /**
    * Processes with this variable in the environment that they were started with; none where the system does not show it.
    */
   marked(mark: string): Promise<readonly MarkedProcess[]>;
   /**
-   * Whether a process of the group is just exiting. It no longer shows its mark, but it may still hold a port or a GPU, and
-   * with a driver that hangs it does so for long. False where the system does not show it.
+   * Whether a process of the group is exiting. It no longer shows its mark, but may still hold a port or a GPU, and for
+   * a long time if a driver hangs. False where the system does not show it.
    */
   exiting(group: number): Promise<boolean>;
   /** Names of all processes, in lower case and without ".exe". */

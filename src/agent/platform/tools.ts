@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cpus } from "node:os";
 import { type ProcessorTime, processName } from "./platform.ts";
 
-/** What a tool of the system prints; null if it fails or takes longer than 5 s. */
+/** The output of a system tool; null if it fails or takes longer than 5 s. */
 export function outputOf(tool: string, args: readonly string[]): Promise<string | null> {
   const options = { timeout: 5_000, maxBuffer: 4_000_000, env: { ...process.env, LC_ALL: "C" }, windowsHide: true };
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { always, type MiningProgram, named } from "../mining-program.ts";
 
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}")];
 
-/** Without --api-remote, its API is read only. */
+/** Without --api-remote, its API is read-only. */
 export const ccMiner: MiningProgram = {
   id: "CcMiner",
   name: "ccminer (tpruvot)",

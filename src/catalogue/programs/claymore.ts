@@ -30,7 +30,9 @@ export const phoenixMiner: MiningProgram = {
   download: null,
 };
 
-/** Its flags are from memory, since it and its documentation are no longer published. A negative port: read only. */
+/**
+ * Its flags are from memory, because neither it nor its documentation is still published. A negative port: read-only.
+ */
 export const claymore: MiningProgram = {
   id: "ClaymoreEthereum",
   name: "Claymore's Dual Ethereum",

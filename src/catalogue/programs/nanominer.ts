@@ -16,7 +16,7 @@ export const nanoMiner: MiningProgram = {
     ],
     spare: null,
     dual: null,
-    // Port 0 turns off its other API, which could restart the host. Without a password, the web API is read only.
+    // Port 0 turns off its other API, which could reboot the host. Without a password, the web API is read-only.
     api: [always("-webPort", "{apiPort}", "-mport", "0")],
     supervised: [always("-watchdog", "false", "-noLog", "true", "-noColor", "true", "-checkForUpdates", "false")],
     schemes: { plain: "", tls: "" },

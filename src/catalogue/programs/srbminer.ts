@@ -8,7 +8,8 @@ const pool = [
 ];
 
 /**
- * Its API listens on all addresses of the host, since it has no option for one. Without a secret path it is read only.
+ * Its API listens on all addresses of the host, because it has no option for the address. Without a secret path it is
+ * read-only.
  */
 export const srbMiner: MiningProgram = {
   id: "SrbMinerMulti",

@@ -2,7 +2,7 @@ import { always, dual, type MiningProgram, named, when } from "../mining-program
 
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"), when("worker", "-w", "{worker}")];
 
-/** Its API key is made by the program itself from a password, so the agent sets none and the API stays read-only. */
+/** The program derives its API key from a password, so the agent sets none and the API stays read-only. */
 export const tRex: MiningProgram = {
   id: "TrexMiner",
   name: "T-Rex",

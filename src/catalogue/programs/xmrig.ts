@@ -2,7 +2,7 @@ import { always, byArguments, type Command, type MiningProgram, named, when } fr
 
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}"), when("password", "-p", "{password}"), when("worker", "--rig-id", "{worker}")];
 
-/** Without --http-no-restricted, its API is read only: a write could load libraries and move the API itself. */
+/** Without --http-no-restricted, its API is read-only: a write could load libraries and move the API itself. */
 const api = [always("--http-host", "127.0.0.1", "--http-port", "{apiPort}", "--http-access-token", "{apiToken}")];
 
 const command: Command = {
@@ -25,7 +25,7 @@ const families = `
   cryptonight-zls=cn/zls argon2-chukwa=argon2/chukwa argon2-chukwav2=argon2/chukwav2 ghostrider
   randomx=rx/0 randomx-arq=rx/arq randomx-sfx=rx/sfx randomx-wow=rx/wow randomx-yada=rx/yada`;
 
-/** Its processor stays idle unless it is the one that mines. */
+/** Its CPU backend stays off unless the CPU mines. */
 const kawpow = named("kawpow", "--no-cpu", "--opencl", "--cuda");
 
 export const xmrig: MiningProgram = {
