@@ -61,12 +61,12 @@ function shapeOf(schema: z.core.$ZodType): Shape {
 
 /** The schema of rules allows half of it; much longer ones could overflow the stack of the parser. */
 const longestText = 2_000;
-/** A macro inside a macro takes the square of the elements. */
+/** Nested macros iterate over the square of the elements. */
 const deepestMacros = 2;
 
 type Names = Readonly<Record<string, Shape>>;
 
-/** The mistakes in an expression, each with its place; an empty list if there are none. */
+/** The mistakes in an expression, each with its place; empty if there are none. */
 export function expressionMistakes(text: string): string[] {
   if (text.length > longestText) return [`is longer than ${longestText.toLocaleString("en-US")} characters`];
   try {
@@ -86,7 +86,7 @@ export function expressionMistakes(text: string): string[] {
 const placeOf = (range: { readonly start: number } | undefined): string =>
   range === undefined ? "" : ` (at character ${range.start + 1})`;
 
-/** The shape of a node's value; adds what is wrong in it to `found`. */
+/** The shape of a node's value; adds mistakes to `found`. */
 function shapeIn(node: ASTNode, names: Names, found: string[], macroDepth: number): Shape {
   const inside = (each: ASTNode): Shape => shapeIn(each, names, found, macroDepth);
   switch (node.op) {
@@ -157,7 +157,7 @@ function shapeIn(node: ASTNode, names: Names, found: string[], macroDepth: numbe
 const unknownCall = (name: string, known: object, { range }: ASTNode): string =>
   `${name}() is not known${placeOf(range)}${didYouMean(name, [...Object.keys(known), ...macros])}`;
 
-/** Formatters of time zones are costly, so that no expression may compute names of zones. */
+/** Formatters of time zones are costly, so expressions must not compute zone names. */
 const zoneMistakes = ([zone]: readonly ASTNode[]): string[] =>
   zone?.op === "value" && typeof zone.args === "string" && isZone(zone.args)
     ? []
@@ -176,10 +176,10 @@ function fieldOf(shape: Shape, field: string, node: ASTNode, found: string[]): S
   return inner ?? "any";
 }
 
-/** The slots of the names that every expression sees. */
+/** The slots of the names available to every expression. */
 const slots: ReadonlyMap<string, number> = new Map(["miner", "reading", "rule"].map((name, slot) => [name, slot]));
 
-/** Of a text without mistakes. */
+/** Requires a text without mistakes. */
 export function compileExpression(text: string): Expression {
   const part = compile(environment.parse(text).ast, slots);
   return {

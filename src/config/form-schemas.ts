@@ -11,7 +11,7 @@ import { Config } from "./schema.ts";
 const jsonSchemaOf = (schema: z.ZodType) =>
   z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "ref", override: addFormKeywords });
 
-/** What rules, schedules, templates, channels and managed miners may contain, as JSON schemas, for the forms that edit them. */
+/** JSON schemas of rules, schedules, templates, channels and managed miners, for the forms that edit them. */
 export const formSchemas = () => ({
   rule: jsonSchemaOf(RuleSettings),
   schedule: jsonSchemaOf(ScheduleSettings),
@@ -24,7 +24,7 @@ export const formSchemas = () => ({
   managedMiner: jsonSchemaOf(ManagedMinerBody.pick({ gpuSettings: true, switching: true, idle: true })),
 });
 
-/** The same of the sections of the configuration that are saved in the dashboard. */
+/** JSON schemas of the configuration sections that are saved in the dashboard. */
 export const sectionSchemas = () => ({
   sections: Object.fromEntries(settingsSections.map((section) => [section, jsonSchemaOf(Config.shape[section])])),
 });

@@ -1,9 +1,9 @@
 /**
  * The first misindented line of a YAML text, from 1: deeper than a key that already has its value, or between two
- * levels. undefined where a value before it spans several lines, which only a parser understands.
+ * levels. Undefined if a value before it spans several lines, which only a parser understands.
  */
 export function misindentedLine(text: string): number | undefined {
-  /** The indentations that the next line may have. */
+  /** The allowed indentations of the next line. */
   const levels: number[] = [];
   let opensLevel = true;
   for (const [index, line] of text.split(/\r?\n/).entries()) {

@@ -60,7 +60,7 @@ const together = (schemas: readonly Record<string, unknown>[]): Record<string, u
   properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
 });
 
-/** What a key means; null where nothing is said of it. The path leaves out the places in lists. */
+/** The meaning of a key; null if it is not described. The path leaves out list indexes. */
 export function descriptionAt(path: readonly string[]): string | null {
   schemaOfAll ??= configSchema();
   const root = schemaOfAll;

@@ -4,12 +4,12 @@ import type { Finding } from "./document.ts";
 import { type ConfigFile, check } from "./read.ts";
 import type { Config } from "./schema.ts";
 
-/** Sections as they were saved over the API. */
+/** Sections saved over the API. */
 export type SavedSections = ReadonlyMap<SettingsSection, unknown>;
 
 export type SectionOwner = "file" | "store" | "default";
 
-/** What lies below the saved sections: a file, or a configuration that a front end made. */
+/** The base below the saved sections: a file, or a configuration built by a front end. */
 export type Base = Pick<ConfigFile, "written" | "config">;
 
 /** The configuration of the file with the saved sections that the file does not have. */
@@ -19,14 +19,14 @@ export interface Layers {
   readonly problems: ReadonlyMap<SettingsSection, string>;
 }
 
-/** What the file says of a section holds; what is saved of it is kept aside. */
+/** A section in the file takes precedence; its saved value is kept aside. */
 export function ownerOf(section: SettingsSection, { written }: Base, saved: SavedSections): SectionOwner {
   if (Object.hasOwn(written, section)) return "file";
   return saved.has(section) ? "store" : "default";
 }
 
 /**
- * The configuration with saved sections. One that has become wrong, because the file or what it names has changed, is
+ * The configuration with saved sections. A section that has become invalid, because the file or a name has changed, is
  * not used.
  */
 export function layered(base: Base, saved: SavedSections, also: NamesOutside): Layers {
@@ -39,7 +39,7 @@ export function layered(base: Base, saved: SavedSections, also: NamesOutside): L
         config: { ...base.config, ...Object.fromEntries([...used.keys()].map((key) => [key, config[key]])) },
         problems,
       };
-    // Of a mistake elsewhere it cannot be known which saved section it comes from.
+    // For a mistake elsewhere, the responsible saved section is unknown.
     const wrong = new Set(
       findings.flatMap(({ path: [key] }) => settingsSections.filter((each) => each === key && used.has(each))),
     );
@@ -51,7 +51,7 @@ export function layered(base: Base, saved: SavedSections, also: NamesOutside): L
   return { config: base.config, problems };
 }
 
-/** All mistakes that the configuration would have with these saved sections. */
+/** All mistakes of the configuration with these saved sections. */
 export const mistakesWith = (base: Base, saved: SavedSections, also: NamesOutside): readonly Finding[] =>
   checked(base, new Map([...saved].filter(([section]) => ownerOf(section, base, saved) === "store")), also).findings;
 

@@ -9,7 +9,7 @@ const seconds = z.number().min(0).max(86_400);
 const minOn = seconds.optional().describe("minimum seconds that a rig mines; absent = that of power");
 const minOff = seconds.optional().describe("minimum seconds that a rig is stopped; absent = that of power");
 
-/** The highest power of the rigs of a room together. */
+/** The limit on the total power of a room's rigs. */
 export const RoomMaximum = z.number().min(0).max(10_000_000).describe("W that the rigs of the room may take together");
 
 /** The source of a value: a web address, a topic or the API. */

@@ -4,7 +4,9 @@ import { secret } from "../contract/secrets.ts";
 import { TimeZone } from "../contract/time-zone.ts";
 import { JsonPath, Topic } from "../contract/topic.ts";
 
-/** Where coins, exchange rates, electricity prices and a pool's own figures come from. Nothing is asked until it is set. */
+/**
+ * Sources of coins, exchange rates, electricity prices and a pool's own figures. Nothing is requested until it is set.
+ */
 const webAddress = z
   .url({ protocol: /^https?$/, error: "must be a web address such as https://mempool.space" })
   .max(2000)

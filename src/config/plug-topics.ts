@@ -11,7 +11,7 @@ export interface OwnTopics {
 
 const defaults: OwnTopics = { base: "rigbridge", prefix: "homeassistant", plugTopics: [] };
 
-/** From `mqtt` of the configuration, which need not have been validated. */
+/** From `mqtt` of the configuration, which may not have been validated. */
 export function ownTopics(mqtt: unknown): OwnTopics {
   const settings = isRecord(mqtt) ? mqtt : {};
   const prefix = isRecord(settings.homeAssistant) ? settings.homeAssistant.prefix : undefined;
@@ -24,14 +24,17 @@ export function ownTopics(mqtt: unknown): OwnTopics {
   };
 }
 
-/** Why a plug must not be switched at a topic, which is reserved for other commands; null where it may. */
+/** Why a plug must not be switched at a topic, which is reserved for other commands; null if it may. */
 export function reservedTopic(topic: string, { base, prefix }: OwnTopics): string | null {
   if (isBelow(topic, base)) return `is below mqtt.base (${base}), where Rigbridge itself accepts commands`;
   if (isBelow(topic, prefix)) return `is below ${prefix}, where Home Assistant discovers devices`;
   return null;
 }
 
-/** The same for a plug declared over the API, which may be switched only at topics that the configuration allows. */
+/**
+ * Like `reservedTopic`, for a plug declared over the API, which may be switched only at topics that the configuration
+ * allows.
+ */
 export function refusedTopic(topic: string, own: OwnTopics): string | null {
   const reserved = reservedTopic(topic, own);
   if (reserved !== null) return reserved;

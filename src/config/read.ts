@@ -19,12 +19,12 @@ export interface ReadConfig {
   readonly file: ConfigFile;
 }
 
-/** The configuration file as it is written. */
+/** The configuration file as written. */
 export interface ConfigFile {
   readonly name: string;
   /** Before defaults, with environment variables filled in. */
   readonly written: Readonly<Record<string, unknown>>;
-  /** With defaults; paths as they are written. */
+  /** With defaults; paths as written. */
   readonly config: Config;
   /** The line, from 1, of a key; null if the file does not have it. */
   lineOf(key: string): number | null;
@@ -91,7 +91,7 @@ export function parseConfig(text: string, name: string, env: Environment): Parse
   };
 }
 
-/** The configuration from a value that a front end made. Throws `config.invalid` with every mistake, by its path. */
+/** The configuration from a value built by a front end. Throws `config.invalid` with every mistake, by its path. */
 export function checkedConfig(value: unknown): Config {
   const { config, findings } = check(value, []);
   if (config !== undefined) return config;
@@ -100,7 +100,7 @@ export function checkedConfig(value: unknown): Config {
   });
 }
 
-/** The configuration, or every mistake in it after those found before. */
+/** The configuration, or every mistake in it after those already found. */
 export function check(
   value: unknown,
   before: readonly Finding[] = [],
@@ -130,7 +130,7 @@ const yamlSentence = (issue: z.core.$ZodRawIssue): string =>
     ? `${sentence(issue)}; each entry begins with "- "`
     : sentence(issue);
 
-/** The mistakes that zod found in this value of the configuration file. */
+/** The mistakes found by zod in this value of the configuration file. */
 const findingsOf = (issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] =>
   findingsIn(issues, (path, key) => {
     const section = sectionFor(key, path, value);
@@ -151,7 +151,7 @@ function sectionFor(key: string, path: Path, value: unknown): string | undefined
     .findLast((each) => (parent[each] ?? null) === null && knownKeys([...path, each]).includes(key));
 }
 
-/** One mistake for each path: the first that was found. */
+/** One mistake per path: the first one found. */
 function firstAtEachPath(findings: readonly Finding[]): Finding[] {
   const first = new Map<string, Finding>();
   for (const finding of findings) {
@@ -188,7 +188,9 @@ function channelHoldsSecret(channel: unknown): boolean {
   });
 }
 
-/** Known to everybody: a pool's empty password, default passwords of makers, and the token of the simulated XMRig. */
+/**
+ * Public knowledge: a pool's empty password, manufacturers' default passwords, and the token of the simulated XMRig.
+ */
 const publicSecrets: readonly string[] = ["", "x", "admin", "root", "super", "simulated"];
 
 const isWritten = (text: string): boolean => !publicSecrets.includes(text) && !text.includes("${");

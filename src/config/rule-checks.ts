@@ -15,19 +15,19 @@ export interface KnownNames {
   readonly pools: ReadonlySet<string>;
   readonly channels: ReadonlySet<string>;
   readonly hooks: ReadonlySet<string>;
-  /** What steps name, rules by their keys; null: the caller checks that. */
+  /** The names available to steps, rules by their keys; null: the caller checks them. */
   readonly targets: {
     readonly poolGroups: ReadonlySet<string>;
     readonly templates: ReadonlySet<string>;
     readonly rules: ReadonlySet<string>;
   } | null;
-  /** The maker may not use everything that there is. */
+  /** The creator may not use everything that exists. */
   readonly isLimited?: boolean;
   readonly hasMessages: boolean;
   readonly programs: boolean;
 }
 
-/** What a rule refers to that does not exist, times that never come, and mistakes in its expression. */
+/** Missing references of a rule, times that never occur, and mistakes in its expression. */
 export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNames): Finding[] {
   const { rule, mistakes } = resolveRule(settings);
   const own = mistakes.map((mistake) => ({ path: [...path, ...mistake.path.split(".")], message: mistake.message }));
@@ -57,7 +57,10 @@ export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNam
   ];
 }
 
-/** What must not be evaluated in the conditions of a rule, whatever it refers to: mistakes in its times and its expression. */
+/**
+ * Parts of a rule's conditions that must not be evaluated, whatever they refer to: mistakes in its times and its
+ * expression.
+ */
 export function unevaluable({ when }: ResolvedRule): { readonly in: readonly string[]; readonly message: string }[] {
   if (when === undefined) return [];
   return [

@@ -4,7 +4,7 @@ import type { Mistake } from "../contract/problems.ts";
 import { RuleSettings } from "../contract/rules.ts";
 import { wording } from "../contract/wording.ts";
 
-/** A rule with all that it does: a ready-made one is filled in. */
+/** A rule with all its parts: a ready-made one is filled in. */
 export interface ResolvedRule extends Omit<RuleSettings, "use" | "with" | "key" | "name"> {
   readonly key: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { didYouMean, nearest } from "../contract/nearest.ts";
 import { boundSentence, discriminatorSentence, oneOf, type TypeNames, wrongType } from "../contract/wording.ts";
 import type { Finding, Path } from "./document.ts";
 
-/** For zod: a sentence for each issue whose schema has none of its own. It never quotes the value. */
+/** For zod: a sentence for each issue whose schema does not define one. It never quotes the value. */
 export function sentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -82,7 +82,7 @@ const yamlTypes: TypeNames = {
   record: "a mapping of keys",
 };
 
-/** What was probably meant, or why a value has another type than it seems to have. */
+/** The probable intention, or why a value has another type than it seems to have. */
 function hint(expected: string, input: unknown): string {
   if (expected === "string" && (typeof input === "number" || typeof input === "boolean")) return "; put it in quotes";
   if (typeof input !== "string" || !["number", "int", "boolean"].includes(expected)) return "";

@@ -88,7 +88,7 @@ export interface DeclaredProgram {
   readonly path: string | null;
 }
 
-/** Mistakes in the programs that a file declares, beyond those that the schema finds. */
+/** Mistakes in the programs of a file, beyond those that the schema finds. */
 export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
   return list.flatMap((settings, at) => {
     const { id, path, download, arguments: given, algorithms } = settings;

@@ -2,14 +2,14 @@ import { isIPv6 } from "node:net";
 import { z } from "zod";
 import { hostIn, portIn } from "../link/address.ts";
 
-/** Where a web hook may go. */
+/** An allowed target of web hooks. */
 interface HookHost {
   readonly host: string;
   /** Null: every port. */
   readonly port: number | null;
 }
 
-/** Undefined for what is not a host. */
+/** Undefined if it is not a host. */
 export function hookHost(text: string): HookHost | undefined {
   if (/[\s/?#@\\*]/.test(text)) return undefined;
   const written = isIPv6(text) ? `[${text}]` : text;
@@ -36,7 +36,7 @@ export const WebhookHosts = z
       "192.168.1.5:1880; without a port = every port; a name does not stand for its address; absent = none",
   );
 
-/** Whether a web address is at one of these hosts, as they are written. */
+/** Whether a web address is at one of these hosts, by their literal names. */
 export function isListedHost(hosts: readonly string[], url: URL): boolean {
   const [host, port] = [hostIn(url), portIn(url)];
   return hosts.some((text) => {

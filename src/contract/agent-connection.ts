@@ -1,6 +1,6 @@
 import type { FromAgent, ToAgent } from "./agent.ts";
 
-/** The open connection of a host's agent, as the service uses it. */
+/** The open connection of a host's agent, as seen by the service. */
 export interface AgentConnection {
   send(message: ToAgent): void;
   /** Bytes for a connection to the API of a program. */

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { secret } from "./secrets.ts";
 
 /**
- * What the service and a host's agent send each other: JSON texts over one WebSocket that the agent opens, and binary
- * frames that carry the bytes of connections to the APIs of its programs (`Frame`). The agent is the authority: it
- * builds every command line itself, from the catalogue and these fields, and refuses what its own configuration does
- * not allow.
+ * Messages between the service and a host's agent: JSON texts over one WebSocket that the agent opens, and binary
+ * frames with the bytes of connections to the APIs of its programs (`Frame`). The agent is the authority: it builds
+ * every command line itself, from the catalogue and these fields, and refuses everything that its own configuration
+ * does not allow.
  */
 export const agentPath = "/api/agents/connect";
 
@@ -17,7 +17,7 @@ const measured = z.number().nullable();
 /** Bytes of a message; a longer one ends the connection. */
 export const agentMessageBytes = 1_000_000;
 
-/** A pool as a program gets it. */
+/** A pool in the form that a program receives. */
 export const ProgramPool = z.object({
   url: text,
   worker: text,
@@ -45,7 +45,7 @@ export const ProgramFiles = z.discriminatedUnion("from", [
   z.object({
     from: z.literal("download"),
     url: z.url({ protocol: /^https$/ }),
-    /** null: by the sums that the maker publishes, or once confirmed by an administrator. */
+    /** Null: by the checksums that the publisher lists, or once confirmed by an administrator. */
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
@@ -107,7 +107,7 @@ export const ProgramState = z.object({
   exit: z.object({ code: z.int().nullable(), signal: text.nullable(), at: z.int() }).nullable(),
   /** Why it does not run, and what to do about it. */
   message: words.nullable(),
-  /** Its last output before it was given up (`failed`) or restarted by request; secrets are redacted. */
+  /** Its last output before it failed for good (`failed`) or was restarted by request; secrets are redacted. */
   lastLines: z.array(words).max(50),
   download: z.object({ url: words, bytes: z.int(), sha256: text }).nullable(),
 });
@@ -121,7 +121,7 @@ export const HostGpu = z.object({
   /** Counted within its maker from 0, by PCI bus. */
   vendorId: z.int(),
   pciBusId: z.int(),
-  /** It stopped answering: the driver has lost it. */
+  /** The card stopped answering: the driver has lost it. */
   lost: z.boolean(),
   activity: measured.describe("%"),
   clock: measured.describe("Hz"),
@@ -174,11 +174,11 @@ export const OwnSoftware = z.object({
 });
 export type OwnSoftware = z.infer<typeof OwnSoftware>;
 
-/** What may be done with a mining program that the agent does not run itself. */
+/** The actions for a mining program that the agent does not run itself. */
 export const foreignActions = ["start", "stop", "restart"] as const;
 export type ForeignAction = (typeof foreignActions)[number];
 
-/** Such a program, of the agent's own configuration. */
+/** Such a program, from the agent's own configuration. */
 export const ForeignProgram = z.object({
   port: z.int().min(1).max(65_535).describe("of its API"),
   actions: z.array(z.enum(foreignActions)).max(3),
@@ -199,7 +199,7 @@ export const FromAgent = z.discriminatedUnion("t", [
   }),
   z.object({ t: z.literal("host"), host: HostReport }),
   z.object({ t: z.literal("program"), program: ProgramState }),
-  /** The answer to request `n`: its result, or why it failed. */
+  /** The answer to request `n`: its result, or the reason for its failure. */
   z.object({
     t: z.literal("done"),
     n: z.int(),
@@ -222,11 +222,11 @@ export const ToAgent = z.discriminatedUnion("t", [
   z.object({ t: z.literal("restart"), n: z.int(), id }),
   z.object({ t: z.literal("reboot"), n: z.int() }),
   z.object({ t: z.literal("foreign"), n: z.int(), port: z.int(), action: z.enum(foreignActions) }),
-  /** The command line that this program would be started with. */
+  /** Requests the command line that this program would be started with. */
   z.object({ t: z.literal("command"), n: z.int(), program: Program }),
-  /** Confirms a download by its sum. */
+  /** Confirms a download by its checksum. */
   z.object({ t: z.literal("confirm"), n: z.int(), id, sha256: text }),
-  /** Opens a connection to the API of a program that runs; `channel` is chosen by the service. */
+  /** Opens a connection to the API of a running program; `channel` is chosen by the service. */
   z.object({ t: z.literal("open"), channel: z.int(), id }),
   z.object({ t: z.literal("close"), channel: z.int() }),
 ]);

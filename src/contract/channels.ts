@@ -213,8 +213,8 @@ export const ChannelBody = settingsOfAllTypes([]);
 export const ChannelPatch = settingsOfAllTypes(["key", "type"]);
 
 /**
- * A channel and what it has delivered. Users who do not see everything get those that they may use, without their settings
- * and what they have delivered.
+ * A channel and its deliveries. Users without access to everything receive the channels that they may use, without
+ * settings and deliveries.
  */
 export const ChannelState = z.object({
   id: z.int(),

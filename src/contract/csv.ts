@@ -2,12 +2,12 @@ import type { History, MoneyReport, SummaryHistory } from "./resources.ts";
 
 type Cell = string | number | boolean | null;
 
-/** How people read the figures of a column. */
+/** The display of a column for people. */
 interface Column {
   readonly name: string;
-  /** In which it is given to people. */
+  /** The unit for people. */
   readonly unit: string;
-  /** How many of the reply's own unit are one of `unit`; default: 1. */
+  /** The number of the reply's own units in one `unit`; default: 1. */
   readonly per?: number;
   readonly decimals: number;
 }
@@ -19,13 +19,13 @@ export interface Table {
 }
 
 export interface CsvOptions {
-  /** For people: units in the head, and no more decimals than anybody reads. */
+  /** For people: units in the header, and rounded decimals. */
   readonly units?: boolean;
   /** Begins with a byte order mark, without which Excel does not read UTF-8. */
   readonly bom?: boolean;
 }
 
-/** RFC 4180, for spreadsheets too: a text that they would take for a formula begins with an apostrophe. */
+/** RFC 4180, safe for spreadsheets: a text that they would read as a formula begins with an apostrophe. */
 export function csvOf({ columns, rows }: Table, { units = false, bom = false }: CsvOptions = {}): string {
   const head = columns.map((column) => {
     if (typeof column === "string") return column;

@@ -6,7 +6,7 @@ import { invalidAll, type Mistake } from "./problems.ts";
 import { isRecord } from "./record.ts";
 import { wording } from "./wording.ts";
 
-/** The query of a request as text. A name that is given twice, or cannot be decoded, has no value. */
+/** The query of a request as text. A name that occurs twice, or cannot be decoded, has no value. */
 export interface QueryText {
   readonly values: ReadonlyMap<string, string>;
   readonly repeated: ReadonlySet<string>;

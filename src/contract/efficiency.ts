@@ -2,13 +2,14 @@ import type { RigReadings } from "./readings.ts";
 
 /** Share of its expected hash rate from which a rig counts as working at full rate. */
 export const fullShare = 0.9;
-/** s of hashing without a break after which the figures of a rig follow from its settings. */
+/** Seconds of uninterrupted hashing after which the figures of a rig reflect its settings. */
 export const settledSeconds = 600;
 
 /**
  * J/H. After a start a rig draws its full power long before it hashes at its full rate, so this is null until the hash
  * rate is near the expected one. A rig that stays below that, or whose expected rate is unknown, has settled after some
- * minutes. `hashingSeconds`: how long it has been hashing without a break; null if it is not, or if that is unknown.
+ * minutes. `hashingSeconds`: how long it has been hashing without interruption; null if it is not, or if that is
+ * unknown.
  */
 export function efficiencyOf(
   { hashrate, hashrateExpected, power }: Pick<RigReadings, "hashrate" | "hashrateExpected" | "power">,

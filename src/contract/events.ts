@@ -22,7 +22,7 @@ export const MinerEvent = z.object({
 export interface MinerEvent extends z.infer<typeof MinerEvent> {}
 /** Ids of notifications that were acknowledged or cleared together. */
 export const NotificationIds = z.object({ ids: z.array(z.int()) });
-/** A rule, schedule or maintenance window that has changed; its own operations say the rest. */
+/** A rule, schedule or maintenance window has changed; read its own operations for details. */
 export const RuleChange = z.object({
   kind: z.enum(["rule", "schedule", "maintenance"]),
   id: z.int(),
@@ -35,7 +35,7 @@ export const RuleChange = z.object({
 });
 export interface RuleChange extends z.infer<typeof RuleChange> {}
 
-/** Keys of the configuration whose values have changed; GET /api/settings says the rest. */
+/** Keys of the configuration whose values have changed; read GET /api/settings for details. */
 export const SettingsChanged = z.object({ sections: z.array(z.string()) });
 
 export const ResetData = z.object({});
@@ -75,21 +75,21 @@ interface EventData {
 type OneOf<Data> = { [Type in keyof Data]: EventOf<Type, Data[Type]> }[keyof Data];
 
 /**
- * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
- * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `notification`: it is
- * new, has repeated or is over. `rule`: about once a second at most for each rule, schedule and maintenance window that has
- * changed or done something. `reset`: missed events are no longer available, or the set of visible miners has changed; read
- * the lists again.
+ * Events pushed to subscribers (`additions` of the API, GET /api/events). The passage of time alone is not an event.
+ * `miner`: the miner's state when the event is sent, once however often it has changed before. `notification`: it is
+ * new, has repeated or was closed. `rule`: at most about once a second for each rule, schedule and maintenance window
+ * that has changed or acted. `reset`: missed events are no longer available, or the set of visible miners has changed;
+ * read the lists again.
  */
 export const ServiceEvent: z.ZodType<ServiceEvent> = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = OneOf<EventData>;
 
-/** The same, with the miner as a row of the list; a change that no row shows causes no event. */
+/** Like `ServiceEvent`, with the miner as a row of the list; a change that no row shows causes no event. */
 export const RowEvent: z.ZodType<RowEvent> = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
 export type RowEvent = OneOf<Omit<EventData, "miner"> & { miner: MinerRow }>;
 
 export type EventType = ServiceEvent["type"];
-/** Those that subscribers can choose from; `reset` always comes. */
+/** The types that subscribers can choose from; `reset` is always sent. */
 export const eventTypes = [
   ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
   ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings"] as const),

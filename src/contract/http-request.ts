@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { secret } from "./secrets.ts";
 
-/** A web address. A password in it would show in logs. */
+/** A web address. A password in it would appear in logs. */
 export const WebAddress = z
   .url({ protocol: /^https?$/, error: "must be a web address such as http://192.168.1.5/api/temperature" })
   .max(2000)

@@ -21,7 +21,7 @@ export function ignoredKeys(schema: z.core.$ZodType, value: unknown, path = ""):
   });
 }
 
-/** The schema that a wrapper is around, or the choice of a union that accepts the value. */
+/** The schema inside a wrapper, or the option of a union that accepts the value. */
 function innerOf(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | undefined {
   if (
     schema instanceof z.ZodOptional ||
@@ -39,7 +39,7 @@ function innerOf(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | und
 /** The header of an answer to a request whose body had such keys. */
 export const ignoredKeysName = "X-Ignored-Keys";
 
-/** Paths that a header names; further ones are "...". */
+/** Maximum paths in a header; further ones become "...". */
 const mostPaths = 20;
 /** Characters of one path. */
 const longestPath = 80;

@@ -394,7 +394,7 @@ export const MinerListQuery = z.object({
   ),
 });
 
-/** Ids that `shown` may name: some screens of a table. */
+/** Maximum ids in `shown`: a few screens of a table. */
 export const mostShown = 300;
 const idText = /^([1-9]\d{0,9}(,[1-9]\d{0,9})*)?$/;
 const shown = parameter(
@@ -504,7 +504,7 @@ export const UserName = Line(200)
   .min(1)
   .refine((name) => !looksLikeFrontEnd(name), "is reserved for front ends and rules");
 
-/** Compares as people read: "HTTP ", "http for anna" and full-width letters match too. */
+/** Compares like a human reader: "HTTP ", "http for anna" and full-width letters match too. */
 function looksLikeFrontEnd(name: string): boolean {
   const plain = name
     .normalize("NFKC")
@@ -541,7 +541,7 @@ export const UserBody = z.object({
     .describe("Static IDs of the pools that the user sees; null = all"),
 });
 
-/** Of replies that are tables too. */
+/** Fields of replies that are also available as tables. */
 const csvFields = {
   format: parameter(
     z.enum(["json", "csv"]),
@@ -663,7 +663,7 @@ export const UpcomingQuery = z.object({
 
 const eventOrList = "must be a whole number of 1 to 15 digits, or the version of a list";
 
-/** A list's version: the run of the service, the last event at that time, and what was requested. */
+/** A list's version: the run of the service, the last event at that time, and the request. */
 export const ListVersion = z
   .string()
   .max(100)

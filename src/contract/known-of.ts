@@ -1,28 +1,28 @@
 import type { MinerStatus } from "./resources.ts";
 
-/** A sum over miners, of what is known: without the numbers beside it, a part of them looks like all. */
+/** A sum over miners with known values; its counts show how much is missing. */
 export interface KnownOf {
-  /** Null while nothing of it is known. */
+  /** Null while no value is known. */
   readonly value: number | null;
-  /** How many miners it is of. */
+  /** The number of miners in it. */
   readonly known: number;
-  /** Of how many it would be if all were known. */
+  /** The number of miners if all values were known. */
   readonly total: number;
 }
 
-/** A sum that a page shows: before its parts are loaded there is none, not even an unknown one. */
+/** A displayed sum: "loading" until its parts are loaded. */
 export type LoadedSum = KnownOf | "loading";
 
-/** How many miners a sum leaves out. */
+/** The number of miners missing from a sum. */
 export const uncounted = ({ known, total }: KnownOf): number => total - known;
 
-/** Adds up what is known. */
+/** Adds up known values. */
 export class KnownSum implements KnownOf {
   value: number | null = null;
   known = 0;
   total = 0;
 
-  /** `isExpected`: whether the sum lacks this part if it is unknown. */
+  /** `isExpected`: whether the sum counts this part as missing if it is unknown. */
   add(part: number | null, isExpected = true): void {
     if (part !== null) {
       this.value = (this.value ?? 0) + part;
@@ -39,8 +39,8 @@ export class KnownSum implements KnownOf {
 }
 
 /**
- * Whether the sums of a farm lack a miner whose figure is unknown: one that cannot be reached, is disabled or starts is
- * part of no sum.
+ * Whether an unknown figure of this miner counts as missing from sums: a miner that cannot be reached, is disabled or
+ * starting belongs to no sum.
  */
 export const isSummed = (status: MinerStatus): boolean =>
   status === "Mining" || status === "Idle" || status === "Stopped";

@@ -1,6 +1,6 @@
 /**
- * A reply for callers who may only view: every `can...` flag is false. Works on any reply, since the contract uses such
- * names for nothing else.
+ * A reply for callers who may only view: every `can...` flag is false. Works on any reply, because the contract uses
+ * such names for nothing else.
  */
 export function withoutActions(reply: unknown): unknown {
   if (Array.isArray(reply)) return reply.map(withoutActions);
@@ -15,7 +15,7 @@ export function withoutActions(reply: unknown): unknown {
 
 const canDo = /^can[A-Z]/;
 
-/** The same for JSON without spaces, as bytes. Strings cannot match: their quotes are escaped. */
+/** Like `withoutActions`, for JSON without spaces, as bytes. Strings cannot match: their quotes are escaped. */
 export const jsonWithoutActions = (json: Uint8Array): Buffer =>
   Buffer.from(
     Buffer.from(json.buffer, json.byteOffset, json.byteLength)

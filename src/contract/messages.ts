@@ -7,9 +7,9 @@ export interface ReceivedMessage {
   readonly retained: boolean;
 }
 
-/** Publish and subscribe by topic, as an MQTT broker offers it. */
+/** Publish and subscribe by topic, as offered by an MQTT broker. */
 export interface Messages {
-  /** Whether there is a broker, connected or not. Without one nothing is received. */
+  /** Whether there is a broker, connected or not. Without one, nothing is received. */
   readonly isConfigured: boolean;
   /**
    * Subscribes to a topic. A retained message is delivered first, and once, not again after each reconnect. Call the

@@ -6,10 +6,10 @@ export interface Grouped<M> {
   readonly groupList?: Grouped<M>[] | undefined;
 }
 
-/** These groups and the groups inside them, in the order in which they are listed. */
+/** These groups and their subgroups, in listing order. */
 export const groupsIn = <M>(groups: readonly Grouped<M>[]): Grouped<M>[] =>
   groups.flatMap((group) => [group, ...groupsIn(group.groupList ?? [])]);
 
-/** The miners of these groups and of the groups inside them, in the order in which they are listed. */
+/** The miners of these groups and their subgroups, in listing order. */
 export const minersIn = <M>(groups: readonly Grouped<M>[]): M[] =>
   groupsIn(groups).flatMap(({ minerList }) => minerList);

@@ -4,6 +4,6 @@ export const mqttStates = ["connected", "waiting", "disconnected"] as const;
 export interface MqttStatus {
   /** `waiting`: another Rigbridge has its topics. */
   readonly state: (typeof mqttStates)[number];
-  /** What is the matter with another Rigbridge at the same topics; null: there is none. */
+  /** The conflict with another Rigbridge at the same topics; null: there is none. */
   readonly detail: string | null;
 }

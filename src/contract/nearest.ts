@@ -31,7 +31,7 @@ function editDistance(from: string, to: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** The known word that a user means: the same one, else the only one that differs from it by case alone. */
+/** The known word that a user means: an exact match, otherwise the only one that differs by case alone. */
 export function inAnyCase(word: string, known: readonly string[]): string | undefined {
   const plain = word.trim();
   if (known.includes(word)) return word;

@@ -110,7 +110,7 @@ import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** What a user must have to call an operation. */
+/** The rights that a user needs for an operation. */
 export interface OperationAccess {
   readonly privilege: Privilege;
   /** `all`: the user must see all groups and pools. `visible`: the operation covers what the user sees. */
@@ -140,7 +140,7 @@ export interface Operation {
   readonly extension?: true;
   /** It shares its method and path with another operation: requests with this `view` in their query are for it. */
   readonly view?: string;
-  /** A path of its own, where it needs no `view`. */
+  /** Its own path, which needs no `view`. */
   readonly ownPath?: string;
   /** The media type of its reply if it is not that of JSON: two replies of one path must differ in it. */
   readonly media?: string;
@@ -791,7 +791,7 @@ export interface FixedForm {
   readonly fixed: Readonly<Record<string, string>>;
 }
 
-/** The path of its own that a view has, and that of an operation's reply as a table. */
+/** The paths of a view and of a reply as a table. */
 export function fixedFormsOf({ path, ownPath, view, csv }: Operation): readonly FixedForm[] {
   return [
     ...(ownPath === undefined || view === undefined ? [] : [{ path: ownPath, fixed: { view } }]),

@@ -33,7 +33,7 @@ const path = JsonPath.optional().describe(
 const TopicValue = z.union([Topic, z.strictObject({ topic, path })]);
 const payload = z.string().min(1).max(1000);
 
-/** As it is returned. */
+/** In the form that is returned. */
 export const HttpPlug = HttpPlugSettings.omit({ password: true });
 
 export const MqttPlugSettings = z.strictObject({

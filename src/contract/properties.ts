@@ -50,7 +50,7 @@ const readOnly = (property: PropertyFields & Pick<Property, "read">): Property =
   ...property,
 });
 
-/** Reasons that require action. That a rig cannot be reached is shown by its status. */
+/** Reasons that require action. The status shows that a rig cannot be reached. */
 const troubles: ReadonlySet<ReasonCode> = new Set(["hot", "cold", "pools", "licence", "hardware", "login"]);
 
 /** A property with a control, whose value is the one that the rig reports. */
@@ -234,7 +234,7 @@ export const properties = {
     kind: "money",
     unit: "money/d",
     diagnostic: true,
-    // Without a price it is 0 and says nothing.
+    // Without a price it is 0, which means nothing.
     read: ({ money }) => (money.electricityPrice === null ? null : money.costPerDay),
   }),
   energy_cost: readOnly({

@@ -3,7 +3,7 @@ import type { Control } from "./readings.ts";
 type Unit = NonNullable<Control["unit"]>;
 
 interface Spelling {
-  /** Case counts only where another unit differs by it: mV and MV, mW and MW. */
+  /** Case counts only where it distinguishes units: mV and MV, mW and MW. */
   readonly written: RegExp;
   readonly name: string;
   readonly convert: (number: number) => number;
@@ -15,7 +15,7 @@ const times = (name: string, written: RegExp, factor = 1): Spelling => ({
   convert: (number) => number * factor,
 });
 
-/** The units in which people write a number, by the unit in which it is set. */
+/** The spellings of units for numbers, by the unit of the setting. */
 const spellings: Readonly<Record<Unit, readonly Spelling[]>> = {
   W: [times("W", /^w$/i), times("kW", /^kw$/i, 1000), times("MW", /^MW$/, 1e6)],
   "%": [times("%", /^%$/)],
@@ -34,8 +34,8 @@ const written = /^([+-]?\d{1,15}(?:[.,]\d{1,20})?(?:e[+-]?\d{1,3})?)\s*([^\d\s].
 const ambiguous = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 /**
- * The number in a text like "2500", "2.5 kW", "2,5kW" or "70 °F", in this unit; null: the number has no unit. A string
- * says what is wrong with it. There are no thousands separators.
+ * The number in a text like "2500", "2.5 kW", "2,5kW" or "70 °F", in this unit; null: the number has no unit. A
+ * returned string describes the mistake. There are no thousands separators.
  */
 export function quantityIn(text: string, unit: Unit | null): number | string {
   const [, digits, suffix = ""] = written.exec(text.trim()) ?? [];

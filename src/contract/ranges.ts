@@ -5,8 +5,8 @@ export interface Range {
 }
 
 /**
- * A range whose bounds follow something that fluctuates: it keeps the known bounds where they suffice, and moves a bound
- * that does not in whole steps, so that it rarely moves again.
+ * A range whose bounds follow a fluctuating value: known bounds stay while they suffice, and otherwise move in whole
+ * steps, so that they rarely move again.
  */
 export function widened(known: Range | null, { min, max }: Range): Range {
   if (known === null) return { min, max };

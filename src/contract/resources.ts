@@ -161,7 +161,7 @@ export const MinerPower = z.object({
     .nullable()
     .describe("the highest power that it can be set to now, in W, within the maximum of its room; null if unknown"),
 });
-/** What the pool itself says about a worker; every field is null where it does not say so. */
+/** The pool's own data about a worker; null where the pool does not report it. */
 export const PoolView = z.object({
   hashrate: z.number().nullable().describe("H/s"),
   rejected: z.number().nullable().describe("rejected shares"),
@@ -231,7 +231,7 @@ export interface Miner extends z.infer<typeof Miner> {}
 export const MinerDetail = Miner.extend({ metaData: MetaData });
 export interface MinerDetail extends z.infer<typeof MinerDetail> {}
 
-/** What is set of a miner, without secrets. */
+/** The settings of a miner, without secrets. */
 export const MinerSettings = z.object({
   declaredBy: z
     .enum(["api", "file", "host"])
@@ -299,7 +299,7 @@ export const PoolGroup = z.object({
 });
 export type PoolGroup = z.infer<typeof PoolGroup>;
 
-/** Ids of GET /api/miningsoftware, by where a host has the program from. */
+/** Ids of GET /api/miningsoftware, by the source of the program on a host. */
 export const HostSoftware = z.object({
   own: z.array(text).describe("those of its own configuration, which says where their files are"),
   downloads: z.array(text).describe("those with a known download for its system"),
@@ -365,7 +365,7 @@ export const DownloadReply = z.object({
 });
 export type DownloadReply = z.infer<typeof DownloadReply>;
 
-/** Settings of GPUs while a miner runs; `algorithm` null: for each that no other entry names. */
+/** Settings of GPUs while a miner runs; `algorithm` null: for every algorithm that no other entry names. */
 export const GpuTuning = GpuSettings.extend({ algorithm: text.nullable() });
 export type GpuTuning = z.infer<typeof GpuTuning>;
 
@@ -462,7 +462,7 @@ export const NotificationList = z.object({
 
 const amount = z.number().nullable();
 
-/** Sums of what is known; null if nothing of it is. */
+/** Sums of known values; null if there are none. */
 export const MoneyTotal = z.object({
   revenuePerDay: amount.describe("of revenueMinerCount miners"),
   costPerDay: amount.describe("of costMinerCount miners"),
@@ -618,7 +618,7 @@ export type History = z.infer<typeof History>;
 
 export const roomKinds = ["target", "power", "surplus"] as const;
 
-/** What a family controls with one slider or switch. */
+/** A group that a family controls with one slider or switch. */
 export const Room = z.object({
   key: text.describe("stays as long as the room; as POST /api/rooms/{key} takes it"),
   name: text,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Readings, ReasonCode } from "./readings.ts";
 import { Location, type Miner, type MinerStatus, minerStatuses, Uid } from "./resources.ts";
 
-/** What the columns of a row are read from; what only some columns need may be a getter. */
+/** The source of a row's columns; values that only some columns need may be getters. */
 export interface RowSource
   extends Pick<Miner, "id" | "uid" | "name" | "groupId" | "location" | "hostname" | "hostDescription"> {
   readonly tags: readonly string[];
@@ -11,7 +11,7 @@ export interface RowSource
   readonly softwareType: string;
   readonly reason: ReasonCode | null;
   readonly readings: RowReadings;
-  /** Those that only the whole reading has. */
+  /** Values that only the whole reading has. */
   readonly details: Pick<Readings, "powerLimit" | "mode" | "bestShare" | "shares">;
   /** Host of the active pool, and the worker there; "" if unknown. */
   readonly pool: string;
@@ -81,7 +81,7 @@ export type RowColumn = keyof MinerRow;
 export const usualColumns: readonly RowColumn[] = UsualRow.keyof().options;
 export const rowColumnNames = MinerRow.keyof().options;
 
-/** Four digits are what a table shows; with more, nearly every read would change a row. */
+/** Four digits, as in a table; with more, nearly every read would change a row. */
 const short = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(4)));
 const tenths = (value: number | null): number | null => (value === null ? null : Math.round(value * 10) / 10);
 const known = (value: string): string | null => (value === "" ? null : value);
@@ -95,7 +95,7 @@ function rejectedShare({ accepted, rejected }: Readings["shares"]): number | nul
 
 type Readers = { readonly [K in RowColumn]-?: (source: RowSource) => Exclude<MinerRow[K], undefined> };
 
-/** What each column shows. */
+/** The content of each column. */
 export const rowReaders: Readers = {
   id: ({ id }) => id,
   uid: ({ uid }) => uid,
@@ -146,7 +146,7 @@ export interface MinerRowList extends z.infer<typeof MinerRowList> {}
 export const columnsFor = (fields: readonly string[] | undefined): readonly RowColumn[] =>
   fields === undefined ? usualColumns : rowColumnNames.filter((name) => name === "id" || fields.includes(name));
 
-/** The columns of a request whose rows have all that their type says. */
+/** The columns that a complete row requires, as its type states. */
 export const completeFields = ({ fields }: { readonly fields?: readonly RowColumn[] | undefined }) => ({
   fields: fields && [...new Set([...usualColumns, ...fields])],
 });
@@ -155,13 +155,13 @@ export const completeFields = ({ fields }: { readonly fields?: readonly RowColum
 export const rowWith = (columns: readonly RowColumn[], value: (column: RowColumn) => unknown): object =>
   Object.fromEntries(columns.map((column) => [column, value(column)]));
 
-/** A miner as a row with all columns, for a service that has no rows. */
+/** A miner as a row with all columns, for a service without rows. */
 export function rowOf(miner: Miner, alarms: number | null): MinerRow {
   const source = sourceOf(miner, alarms);
   return MinerRow.parse(rowWith(rowColumnNames, (column) => rowReaders[column](source)));
 }
 
-/** What the columns of this miner are read from. */
+/** The source of this miner's columns. */
 export function sourceOf(miner: Miner, alarms: number | null): RowSource {
   const { statusInfo, coinInfo, readings, poolList, pool } = miner;
   const active = poolList

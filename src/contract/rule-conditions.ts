@@ -49,7 +49,7 @@ export type WordReading = (typeof wordReadings)[number];
 export const medianReadings = ["hashrate", "power", "temperature"] as const;
 export type MedianReading = (typeof medianReadings)[number];
 
-/** What a miner does only for a moment. */
+/** Momentary events of a miner. */
 export const momentaryEvents = ["best_share", "block_found", "back_online"] as const;
 
 const readingNames = Object.keys(numberReadings).filter((name): name is NumberReading =>
@@ -78,7 +78,7 @@ export const amountOf = (amount: number | string): number =>
   typeof amount === "number" ? amount : Number(amount.slice(0, -1)) / 100;
 export const isShare = (amount: number | string | undefined): boolean => typeof amount === "string";
 
-/** `path` and what is wrong with the bounds of a condition. */
+/** The path and mistake of a condition's bounds. */
 function boundMistakes({ above, below, equals, clear }: Bounds, context: z.core.$RefinementCtx): void {
   const add = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
   const given = [above, below, equals].filter((each) => each !== undefined);
@@ -216,7 +216,7 @@ const kindNames = Object.keys(conditionKinds).filter((name): name is Kind => Obj
 export type Condition = z.output<(typeof conditionKinds)[Kind]>;
 export type ConditionOf<K extends Kind> = z.output<(typeof conditionKinds)[K]>;
 
-/** What needs software on the machine of a miner, which this version does not have. */
+/** Conditions that need software on a miner's machine, which this version does not have. */
 const ofHosts = ["host", "load", "process"];
 
 /** One sentence with all mistakes of a condition: zod would report those of every kind. */
@@ -255,7 +255,7 @@ interface InnerCondition {
   all?: Condition[] | undefined;
   any?: Condition[] | undefined;
 }
-/** Exported because the API document describes it as one of two. */
+/** Exported because the API document describes it as a separate schema. */
 export const Inner: z.ZodType<InnerCondition> = z
   .strictObject({ all: list.optional().describe("all of these"), any: list.optional().describe("one of these") })
   // Else zod would report the keys of a condition as unknown keys of this one.
@@ -309,11 +309,11 @@ export const conditionsIn = ({ all, any }: Pick<When, "all" | "any">): Condition
 
 export const isInner = (each: Entry): each is InnerCondition => "all" in each || "any" in each;
 
-/** Whether a condition is true only for a moment. */
+/** Whether a condition is only momentarily true. */
 export const isMomentary = (condition: Condition): boolean =>
   "event" in condition || "hook" in condition || "time" in condition || "cron" in condition;
 
-/** Whether a condition concerns no miner of its own. */
+/** Whether a condition concerns no single miner. */
 export const isOfFarm = (condition: Condition): boolean =>
   "hook" in condition ||
   "time" in condition ||

@@ -6,8 +6,8 @@ import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from ".
 import { Key, Steps } from "./steps.ts";
 
 /**
- * Rules, schedules and maintenance windows, as the configuration file and the API take them. What they refer to is
- * checked by `src/config/rule-checks.ts`.
+ * Rules, schedules and maintenance windows, as in the configuration file and the API. References are checked by
+ * `src/config/rule-checks.ts`.
  */
 const name = Line(200).min(1);
 const names = (what: string) => z.array(name).min(1).max(1000).optional().describe(what);
@@ -20,7 +20,7 @@ const places = {
   racks: names("racks of the miners' locations"),
 };
 
-/** Which miners: those that fit every key given, except those of `not`. */
+/** The miners that match every given key, except those of `not`. */
 export const Scope = z.strictObject({
   ...places,
   not: z.strictObject(places).optional().describe("miners that are left out: those that fit any of these keys"),
@@ -34,7 +34,7 @@ const share = asked(
 ).describe("share of the scope");
 const longest = 30 * 86_400;
 
-/** The keys of a rule; a ready-made one is overridden by those that are given. */
+/** The keys of a rule; keys given with a ready-made rule override its own. */
 const ruleFields = {
   enabled: z.boolean().optional().describe("false: it is listed and never evaluated; absent = true"),
   scope: Scope.optional().describe("which miners; absent = all"),
@@ -162,7 +162,7 @@ const instant = z.iso
   .datetime({ offset: true, error: "must be a time with its zone, like 2026-05-01T18:00:00Z" })
   .max(40);
 
-/** A time in which rules do nothing at some miners, and their notifications are silent. */
+/** A time in which rules do nothing for some miners, and their notifications are silenced. */
 const windowShape = {
   name: name.describe("what is done there"),
   from: instant.optional().describe("when it begins; absent = at once"),
@@ -181,7 +181,7 @@ export const MaintenanceSettings: z.ZodType<MaintenanceSettings> = z
     error: "must be after from",
   });
 
-// What the API takes and answers.
+// Requests and answers of the API.
 
 /** The id or the key. */
 export const RuleId = z
@@ -288,7 +288,7 @@ export const MaintenanceWindow = z.object({
 });
 export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
 
-/** What a rule or schedule did once. */
+/** One run of a rule or schedule. */
 export const RuleRun = z.object({
   id,
   time,
@@ -312,7 +312,7 @@ export const RuleRun = z.object({
 export type RuleRun = z.infer<typeof RuleRun>;
 export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
 
-/** The same, among the runs of all rules and schedules. */
+/** A run in the combined list of all rules and schedules. */
 export const OwnedRun = RuleRun.extend({
   kind: z.enum(["rule", "schedule"]),
   ownerId: id.describe("id of the rule or schedule"),

@@ -42,20 +42,20 @@ export function withoutSecrets(
   return partsOf(schema).reduce((rest: unknown, part) => withoutSecrets(part, rest, mark), value);
 }
 
-/** In place of a secret that is there. */
+/** Stands for a secret that is set. */
 const secretIsSet = { set: true } as const;
 
-/** Marks a secret that is there; a marked one, and an empty text, stay as they are. */
+/** Marks a set secret; a marked one, and an empty text, stay as they are. */
 export const markSecret = (value: unknown): unknown => (value === "" || isMarked(value) ? value : secretIsSet);
 
 export const isMarked = (value: unknown): boolean => isRecord(value) && value.set === true;
 
-/** What a secret belongs to: it does not go along to another place. */
+/** The fields that a secret belongs to: it does not move to another place. */
 const placeKeys = ["type", "url"] as const;
 
 /**
- * A new value with the secrets of the one before where it has none, or a mark, if they are for the same type and address;
- * null removes a secret. In lists, entries belong together that have the same name, key or type, else the same place.
+ * A new value with the earlier secrets where it has none, or a mark, if they are for the same type and address; null
+ * removes a secret. List entries match by name, key or type, otherwise by place.
  */
 export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: unknown): unknown {
   if (isSecret(schema)) {
@@ -65,7 +65,7 @@ export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: u
   if (!holdsSecrets(schema)) return value;
   if (schema instanceof z.ZodArray) {
     if (!Array.isArray(value)) return value;
-    // One may become a list of them.
+    // A single value may have become a list.
     const earlier: unknown[] = Array.isArray(before) ? before : [before];
     return value.map((each, index) => withSecretsOf(schema.element, each, sameEntry(each, index, earlier)));
   }
@@ -85,7 +85,7 @@ export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: u
   return partsOf(schema).reduce((rest: unknown, part) => withSecretsOf(part, rest, before), value);
 }
 
-/** What tells the entries of a list apart. */
+/** The fields that identify the entries of a list. */
 const marksOfEntries = ["name", "key", "type", "model"] as const;
 
 function sameEntry(entry: unknown, index: number, earlier: readonly unknown[]): unknown {

@@ -76,7 +76,10 @@ export type MiningService = {
   about(caller: Caller): Promise<About>;
   /** The reply to a read as bytes, if the service keeps them. */
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
-  /** Makes what `encoded` needs for this reply, some at a time; undefined if `encoded` may be called at once. */
+  /**
+   * Builds the data that `encoded` needs for this reply, yielding in between; undefined if `encoded` may be called at
+   * once.
+   */
   prepare?(operation: OperationName, input: object, caller: Caller): Promise<void> | undefined;
   /** The events of `watchEvents` or `watchMinerRows` as bytes, in batches of all that are available. */
   encodedEvents?(
@@ -98,17 +101,17 @@ export type MiningService = {
    * Absent for a service elsewhere.
    */
   setWarning?(title: string, message: string | null): void;
-  /** SHA-256 in hex of the secret of a web hook that comes in; undefined if there is no such hook. */
+  /** SHA-256 in hex of the secret of an incoming web hook; undefined if there is no such hook. */
   hookDigest?(name: string): string | undefined;
-  /** Takes a web hook whose secret was checked: its JSON, or its text. */
+  /** Handles a web hook whose secret was checked: its JSON, or its text. */
   receiveHook?(name: string, payload: unknown): void;
   /** Whether a token of a host's agent has this SHA-256, in hex. */
   knowsAgent?(digest: string): boolean;
-  /** Takes the connection of the agent with this token; undefined if it was revoked meanwhile. */
+  /** Accepts the connection of the agent with this token; undefined if it was revoked in the meantime. */
   takeAgent?(digest: string, connection: AgentConnection): AgentReceiver | undefined;
-  /** Takes the agent of the service's own machine; undefined unless the configuration enables it. */
+  /** Accepts the agent of the service's own machine; undefined unless the configuration enables it. */
   takeOwnAgent?(connection: AgentConnection): AgentReceiver | undefined;
-  /** Of each worker thread that reads rigs, as of the last second. */
+  /** The health of each worker thread that reads rigs, as of the last second. */
   workers?(): readonly WorkerHealth[];
   close(): Promise<void>;
 };

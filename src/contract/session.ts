@@ -7,7 +7,7 @@ export const SessionBody = z.object({
   key: secret(z.string().min(1, "is required").max(1000).describe("the service's key or a user's own key")),
 });
 
-/** The caller, and what a page needs to know of the service beside its operations. */
+/** The caller, and the facts about the service that a page needs. */
 export const About = z.object({
   user: z.object({
     id: z.int().nullable().describe("null = the owner of the service's own key, or a caller without a key"),

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Flag, parameter } from "./inputs.ts";
 
 /**
- * Sections of the configuration that may be saved over the API: keys of the configuration file. Lists with resources of
- * their own, such as groups, pools and rules, are not among them.
+ * Sections of the configuration that can be saved over the API: keys of the configuration file. Lists with their own
+ * resources, such as groups, pools and rules, are not included.
  */
 export const settingsSections = [
   ...(["display", "electricity", "rates", "market", "heating", "follow", "mqtt", "poll", "power", "scan"] as const),
@@ -62,7 +62,7 @@ export const TestSettingsBody = z.object({
   value: anyJson.optional().describe("the section as it would be saved, as in PUT; absent = as it is in effect"),
 });
 
-/** What one broker, source, topic or network said. */
+/** The answer of one broker, source, topic or network. */
 export const SettingsFinding = z.object({
   ok: z.boolean().nullable().describe("null: it cannot be known by asking"),
   message: z.string(),

@@ -8,21 +8,21 @@ import { severities } from "./resources.ts";
 import { Text } from "./texts.ts";
 import { Topic } from "./topic.ts";
 
-/** What rules, schedules, templates and manual actions do: a list of steps, each named by its key. */
+/** The steps of rules, schedules, templates and manual actions, each named by its key. */
 
-/** The most steps in one list. */
+/** Maximum steps in one list. */
 export const mostSteps = 50;
-/** s; a list that waits longer is a schedule. */
+/** Seconds; use a schedule for longer waits. */
 const longestWait = 7 * 86_400;
 
-/** The key of a rule, schedule or channel in texts that people write. */
+/** The key of a rule, schedule or channel in user texts. */
 export const Key = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen");
 
 const name = Line(200).min(1);
 
-/** Actions of a miner that are steps; `template` and `rule` have a key of their own, by which loops are found. */
+/** Actions of a miner that are steps; `template` and `rule` have their own keys, by which loops are found. */
 const actions = minerActions.filter((action) => action !== "apply_template" && action !== "rule");
 
 const [namedControls] = ControlKey.options;
@@ -126,7 +126,7 @@ export const stepKinds = {
 };
 type Kind = keyof typeof stepKinds;
 
-/** The kinds that a step names; the `wait` of a plug is none. */
+/** The kinds in a step; the `wait` of a plug is not one. */
 function kindsIn(input: object, known: readonly Kind[]): Kind[] {
   const given = known.filter((kind) => Object.hasOwn(input, kind));
   return given.filter((kind) => !given.some((other) => other !== kind && Object.hasOwn(stepKinds[other].shape, kind)));
@@ -173,11 +173,11 @@ const kindNames = [
 /** One step of a `do` list. */
 export type WrittenStep = z.output<(typeof stepKinds)[Kind]>;
 export const Step: z.ZodType<WrittenStep> = oneOf(...kindNames);
-/** Applies the managed-miner settings of the template with this id; a step that is only made internally. */
+/** Applies the managed-miner settings of the template with this id; an internal step. */
 const SoftwareStep = z.strictObject({ software: z.int() });
 /**
- * A step of a run. `target`: the id of what it names, as it was meant when it was saved; 0 if there is none. Absent in
- * runs of earlier versions.
+ * A step of a run. `target`: the id of its name, resolved when it was saved; 0 if there is none. Absent in runs of
+ * earlier versions.
  */
 export type RunStep = (WrittenStep | z.output<typeof SoftwareStep>) & { readonly target?: number };
 const target = z.int();
@@ -191,7 +191,7 @@ export type StepKind = Kind | "software";
 /** A `do` list. */
 export const Steps: z.ZodType<WrittenStep[]> = list(Step).describe("the steps, run in this order");
 
-/** What a template sets on a miner. */
+/** The settings that a template applies to a miner. */
 export type TemplateStep = z.output<(typeof stepKinds)["pool" | "poolGroup" | "set" | "action"]>;
 export const TemplateSteps: z.ZodType<TemplateStep[]> = list(oneOf("pool", "poolGroup", "set", "action")).describe(
   "the steps, run in this order on each miner",

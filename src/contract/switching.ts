@@ -46,7 +46,7 @@ export const SwitchingBody = z.strictObject({
     .describe("least time that it mines a choice, like 30m"),
 });
 
-/** What GET /api/managedminers/{id}/switching answers. */
+/** The answer of GET /api/managedminers/{id}/switching. */
 export const SwitchingState = z.object({
   choice: z.int().nullable().describe("index of the choice that it mines; null = none of them"),
   since: z.iso.datetime().nullable().describe("since when"),

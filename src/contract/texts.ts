@@ -11,10 +11,10 @@ const placeholder = /\{\{([^{}]*)\}\}/g;
 const longestFilled = 100_000;
 
 const minerFields = ["uid", "name", "group", "tags", "model", "location", "lastOutput"];
-/** The last three are of all miners in its scope. */
+/** The last three cover all miners in its scope. */
 const ruleFields = ["key", "name", "miners", "mining", "offline"];
 
-/** Every name that a text may use. */
+/** Every name that is allowed in a text. */
 export const textNames: readonly string[] = [
   ...minerFields.map((field) => `miner.${field}`),
   ...fieldsOf(Readings, "reading"),
@@ -29,7 +29,7 @@ function fieldsOf(schema: z.core.$ZodType, path: string): string[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => fieldsOf(field, `${path}.${name}`));
 }
 
-/** What is wrong with a text that names values; null if nothing is. */
+/** The mistake in a text with names; null if there is none. */
 export function textMistake(text: string): string | null {
   const unknown = namesIn(text).find((name) => !textNames.includes(name));
   if (unknown !== undefined)
@@ -50,7 +50,7 @@ export function filled(text: string, write: (name: string) => string): string {
   });
 }
 
-/** A text that may name values, of at most so many characters. */
+/** A text with names, of limited length. */
 export const Text = (max: number) =>
   z
     .string()

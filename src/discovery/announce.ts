@@ -28,9 +28,9 @@ export interface AnnouncedService {
 }
 
 /**
- * Announces a Rigbridge by multicast DNS as `_rigbridge._tcp` on every private network that its server listens on, until
- * closed; networks may come and go meanwhile. A server on loopback is not announced. Never rejects: if mDNS cannot be
- * used on an interface, the log says so once.
+ * Announces a Rigbridge by multicast DNS as `_rigbridge._tcp` on every private network that its server listens on,
+ * until closed; networks may come and go in the meantime. A server on loopback is not announced. Never rejects: if mDNS
+ * cannot be used on an interface, the log reports it once.
  */
 export async function announceService(options: AnnounceOptions): Promise<AnnouncedService> {
   const announcer = new Announcer(options);
@@ -52,7 +52,7 @@ class Announcer implements AnnouncedService {
   readonly #id = randomBytes(4).toString("hex");
   /** By address of the interface. */
   readonly #announcers = new Map<string, InterfaceAnnouncer>();
-  /** Interfaces of which the log has warned. */
+  /** Interfaces with a warning in the log. */
   readonly #warned = new Set<string>();
   /** The check of the interfaces under way, or the last one. */
   #checking: Promise<void> = Promise.resolve();

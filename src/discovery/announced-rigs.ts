@@ -8,12 +8,12 @@ export interface MdnsPacket {
   readonly notes: readonly string[];
 }
 
-/** Of one search; more would not come from honest devices. */
+/** Limit per search; honest devices send fewer. */
 const mostAnnounced = 1_000;
 
 /**
- * Asks by multicast DNS (RFC 6762) which devices have a web interface, as AxeOS announces its own. Only private
- * addresses are taken from the answers. Resolves when time is up or the signal is aborted; never rejects.
+ * Queries by multicast DNS (RFC 6762) which devices have a web interface, as announced by AxeOS. Only private addresses
+ * are accepted. Resolves when time is up or the signal is aborted; never rejects.
  */
 export async function listenForRigs(options: QueryOptions): Promise<MdnsPacket> {
   const places = new Map<string, Announced>();
@@ -27,7 +27,7 @@ export async function listenForRigs(options: QueryOptions): Promise<MdnsPacket> 
 
 const service = "_http._tcp.local";
 
-/** The web services that a packet announces; port 80 where it names none. */
+/** The web services announced by a packet; port 80 if it names none. */
 export const announcedIn = (packet: Records, sender: string): Announced[] =>
   announcementsIn(packet, sender, service).flatMap(({ hosts, port }) =>
     hosts.map((host) => ({ host, port: port ?? 80 })),

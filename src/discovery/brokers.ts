@@ -3,13 +3,13 @@ import { announcementsIn } from "./announcements.ts";
 import { mdnsPort, queryService } from "./mdns.ts";
 import { networkAddresses } from "./own-machine.ts";
 
-/** A place at which a broker for MQTT may be. */
+/** A possible MQTT broker. */
 export interface FoundBroker {
-  /** As it announces itself: do not rely on it. */
+  /** From its announcement: unreliable. */
   readonly name: string;
   /** Like mqtt://192.168.1.2:1883. */
   readonly url: string;
-  /** home-assistant: a Home Assistant, at whose address its own broker usually is. */
+  /** home-assistant: a Home Assistant, whose own broker usually has the same address. */
   readonly kind: "mqtt" | "home-assistant";
 }
 
@@ -44,7 +44,7 @@ export async function findBrokers({
         const at = kind === "mqtt" ? port : usualPort;
         if (host === undefined || at === null || found.size >= mostBrokers) continue;
         const url = `mqtt://${host}:${at}`;
-        // A broker that says so itself is surer than the guess that Home Assistant has one.
+        // A broker's own announcement is more reliable than a guess from Home Assistant.
         if (kind === "mqtt" || !found.has(url)) found.set(url, { name: oneLine(label, longestName), url, kind });
       }
     });

@@ -8,7 +8,7 @@ import { rigbridgeType } from "./records.ts";
 export interface FoundService extends ProbeResult {
   /** Like http://192.168.1.5:17790. */
   readonly url: string;
-  /** Its machine's name, as the service reports it: do not rely on it. */
+  /** Its machine's name, as reported by the service: unreliable. */
   readonly name: string;
 }
 

@@ -27,7 +27,7 @@ export const probeService = async (url: string, signal: AbortSignal): Promise<Pr
 
 /** ms for one request. */
 const timeoutMs = 2_000;
-/** Bytes; what a Rigbridge says of its health is short. */
+/** Bytes; the health report of a Rigbridge is short. */
 const maxBytes = 10_000;
 
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
@@ -37,7 +37,7 @@ async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 
-/** null for a server that answers like neither; redirects are not followed. */
+/** Null for any other server; redirects are not followed. */
 async function probe(url: string, ask: (wire: Wire) => Promise<ProbeResult | null>): Promise<ProbeResult | null> {
   const wire = openWire(url, undefined);
   try {

@@ -38,7 +38,7 @@ export function flatInput(operation: Operation, input: JsonObject): Decoded {
     const decoded = inputOf(operation)(parts);
     if (mistakes.length === 0) return decoded;
   } catch (error) {
-    // A field with a mistake is not reported as missing too.
+    // A field with a mistake is not also reported as missing.
     mistakes.push(...mistakesIn(error).filter(({ path }) => !mistakes.some((each) => each.path === path)));
   }
   throw invalidAll(mistakes);

@@ -16,7 +16,7 @@ export const logTo = (hostLog: HostLog): Logger =>
     { write: (line) => write(hostLog, JSON.parse(line)) },
   );
 
-/** The names of these classes say nothing to users; any other one belongs to a bug. */
+/** The names of these classes mean nothing to users; any other class indicates a bug. */
 const wordsOf = (error: unknown): string => String(error).replace(/^(Rigbridge)?Error: (?=.)/, "");
 
 function write(hostLog: HostLog, line: { level: number; msg?: string; err?: { message: string } }): void {

@@ -59,7 +59,7 @@ export class PoolNames {
     if (this.#now() - this.#readAt >= cacheMs) {
       this.#readAt = this.#now();
       const list = await this.#service.listPools({}, this.#caller).catch(() => undefined);
-      // The first of two with one name counts; names in Home Assistant have at most 250 characters.
+      // The first of two with the same name counts; names in Home Assistant have at most 250 characters.
       const named = (list?.list ?? []).filter(({ description }) => description !== "");
       if (list !== undefined)
         this.#ids = new Map(named.toReversed().map(({ description, id }) => [description.slice(0, 250), id]));

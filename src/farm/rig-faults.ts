@@ -2,7 +2,7 @@
 type FaultLog = { error(fields: { readonly err: unknown }, message: string): void };
 
 /**
- * Isolates what a front end does for one rig: if it throws, other rigs are not affected, and the log has one entry with
+ * Isolates a front end's work for one rig: if it throws, other rigs are not affected, and the log has one entry with
  * the rig's id until it works again.
  */
 export class RigFaults {

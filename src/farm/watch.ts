@@ -21,13 +21,13 @@ export interface FarmListener {
   read(lists: FarmLists): void;
   /** The service cannot be reached; the farm is unknown until the next `read` or `back`. Called once. */
   lost(error: RigbridgeError): void;
-  /** The service answers again, and the farm is as reported: changes that were missed have been reported. */
+  /** The service answers again and the farm is up to date: missed changes have been reported. */
   back(): void;
   miner(miner: Miner): void;
   removed(id: number): void;
   happened(event: MinerEvent): void;
   summary(summary: Summary): void;
-  /** A notification is new, has repeated or is over. */
+  /** A notification is new, has repeated or was closed. */
   notification(notification: Notification): void;
   /** Notifications were acknowledged, or are no longer listed. */
   notificationsHandled(what: "acknowledged" | "removed", ids: readonly number[]): void;
@@ -44,8 +44,8 @@ interface Watching {
 const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. A service
- * elsewhere that dies or hangs is reported as `lost` within two poll intervals. The log says once that it is gone, and
+ * Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. A remote
+ * service that dies or hangs is reported as `lost` within two poll intervals. The log reports once that it is gone, and
  * once that it is back.
  */
 export async function watchFarm(watching: Watching, listener: FarmListener): Promise<void> {
@@ -54,7 +54,7 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
   let logged: string | null = null;
   let isLost = false;
   const warn = (error: RigbridgeError): void => {
-    // The connections to a service that is away fail in various ways, which are logged once.
+    // Connections to an unreachable service fail in various ways, which are logged once.
     const what = isAway(error) ? "away" : error.message;
     if (what !== logged) log.warn(`The service cannot be watched: ${error.message}`);
     logged = what;
@@ -75,13 +75,13 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
     try {
       for await (const isRead of farmEvents(watching, listener, reach)) {
         if (isRead) back();
-        // Lists alone do not show that events come.
+        // Lists alone do not prove that events arrive.
         else attempt = 1;
       }
     } catch (error) {
       const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
       if (signal.aborted) break;
-      // A stream that was cut is reopened at once, and nothing is lost.
+      // An interrupted stream is reopened at once, and nothing is lost.
       if (attempt > 1) lose(failure);
       else warn(failure);
     }

@@ -6,7 +6,7 @@ const readings = unknownReadings();
 const readingKeys = Object.keys(readings).filter((key): key is keyof typeof readings => key in readings);
 const readKeys = ["pools", "devices", "controls", "identity"] as const;
 
-/** What a read may change of a miner: its status and reason, parts of its reading, and the fields of its readings. */
+/** The keys that a read may change: status and reason, parts of the reading, and the fields of the readings. */
 export const changeKeys = ["status", "reason", ...readKeys, ...readingKeys] as const;
 export type ChangeKey = (typeof changeKeys)[number];
 
@@ -21,10 +21,10 @@ const whole = [...readKeys, ...readingKeys].reduce((sum, key) => sum | bitOf(key
 const ofReading = readKeys.map((key) => ({ key, bit: bitOf(key) }));
 const ofReadings = readingKeys.map((key) => ({ key, bit: bitOf(key) }));
 
-/** The keys in a set of them. */
+/** The keys in a set. */
 export const keysIn = (bits: number): ChangeKey[] => changeKeys.filter((key) => (bits & bitOf(key)) !== 0);
 
-/** The set of keys whose values differ. Of a reading that comes or goes, all of them. */
+/** The set of keys whose values differ; all keys of a reading that appears or disappears. */
 export function changedKeys(before: RigState, now: RigState, disabled: boolean): number {
   let bits = 0;
   if (statusOf(before, disabled) !== statusOf(now, disabled)) bits |= statusBit;

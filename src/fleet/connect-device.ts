@@ -13,7 +13,7 @@ export interface DeviceOptions {
   readonly mustIdentify: boolean;
 }
 
-/** Connects to the device at the address, with the driver that is declared or remembered, or by recognising it. */
+/** Connects to the device at the address, with the declared or remembered driver, or by identifying it. */
 export async function connectDevice(options: DeviceOptions, signal: AbortSignal): Promise<Identified> {
   const { declared, context, state, pace, mustIdentify } = options;
   const { address, credentials } = declared;
@@ -30,7 +30,7 @@ export async function connectDevice(options: DeviceOptions, signal: AbortSignal)
     const driver = driverNamed(declared.driver ?? (mustIdentify ? null : state.driver));
     return await identify(address, credentials, within, driver, known);
   } catch (error) {
-    // It was read with these credentials, so that it does not lack others: the interface that needs none fails.
+    // These credentials worked before, so others are not missing: the interface without credentials has failed.
     if (!(error instanceof ClosedRig) || !known.wasRead || error.driver.id !== state.driver) throw error;
     return identify(address, credentials, within, error.driver, known);
   }

@@ -30,17 +30,17 @@ export interface Declared {
   readonly disabled: boolean;
 }
 
-/** What a rig gets from the fleet. */
+/** The fleet's services for a rig. */
 export interface RigContext {
   /** Epoch ms. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never jumps. */
+  /** ms of the monotonic clock. */
   readonly monotonicNow: () => number;
   /** ms that one read or one exchange may take. */
   readonly timeout: number;
   /** Aborted when the fleet closes. */
   readonly closing: AbortSignal;
-  /** What firmware has, by the answers of all rigs. */
+  /** Firmware capabilities, learned from the answers of all rigs. */
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages;
@@ -48,6 +48,6 @@ export interface RigContext {
   readonly programs: HostPrograms | null;
   /** The hosts of declared programs; null where there are none. */
   readonly hosts: ProgramHosts | null;
-  /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
+  /** Stores the last known state of a rig. Throws `in.use` if another miner has this uid. */
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }

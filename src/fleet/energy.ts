@@ -9,7 +9,7 @@ export interface EnergyRead {
 }
 
 /**
- * Energy drawn, in Wh: what a meter counted between two reads, else the mean power of two reads times the time between
+ * Energy drawn, in Wh: by the meter between two reads, otherwise the mean power of two reads times the time between
  * them. Gaps are not estimated: nothing is added for a time without the rig and without a meter.
  */
 export function addEnergy(
@@ -26,7 +26,7 @@ export function addEnergy(
   return (energy ?? 0) + ((Math.max(0, before.power) + Math.max(0, now.power)) / 2) * (gap / 3_600_000);
 }
 
-/** ms by which two computations of one start may differ: clocks drift, and uptimes are whole seconds. */
+/** ms by which two computations of the same start may differ: clocks drift, and uptimes are whole seconds. */
 const drift = (uptime: number): number => Math.max(30_000, uptime * 10);
 
 /** The previous read: its uptime in s, and the ms since then by a monotonic clock. */

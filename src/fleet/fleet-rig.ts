@@ -29,21 +29,21 @@ import {
 } from "./state.ts";
 
 /**
- * Failed reads in a row before the rig is recognised again instead of read by the remembered driver: with an answer, and
- * without.
+ * Consecutive failed reads before the rig is identified again instead of read by the remembered driver: with an answer,
+ * and without.
  */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
 /** Errors that another device, or other firmware, may cause. */
 const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
 
-/** However seldom a slow rig is read. */
+/** However rarely a slow rig is read. */
 const longestReadMs = 60_000;
 
 /** Why a yielding read was aborted. */
 const madeWay = new DOMException("a command goes first", "AbortError");
 
-/** What a rig that restarts may cause until it is ready: it refuses connections, closes them, or answers in part. */
+/** Errors of a restarting rig until it is ready: it refuses connections, closes them, or answers in part. */
 const unready: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.timeout", "rig.unreachable"]);
 
 const troubleOf = ({ code, unquoted, message }: RigbridgeError): Trouble => ({
@@ -54,7 +54,7 @@ const troubleOf = ({ code, unquoted, message }: RigbridgeError): Trouble => ({
 
 /** How a read is treated. */
 export interface ReadManner {
-  /** The rig may be silent for a moment without being gone. */
+  /** The rig may be silent for a moment without counting as offline. */
   readonly silence?: boolean;
   /** `makeWay` may abort it; the state then does not change. */
   readonly yields?: boolean;
@@ -78,7 +78,7 @@ export class FleetRig {
   readonly #plug: Plug | null;
   /** What was last stored. */
   #written: Remembered;
-  /** Failures in a row with the present driver that were not mere silence. */
+  /** Consecutive failures with the present driver, other than mere silence. */
   #doubts = 0;
   /** Identify the device on the next connection. */
   #mustIdentify = false;
@@ -106,7 +106,7 @@ export class FleetRig {
     this.#written = rememberedOf(this.#state);
   }
 
-  /** Goes on from its state where another poller has read it until now. */
+  /** Continues from its state if another poller has read it until now. */
   resume(last: RigState): void {
     this.#state = withReason(last, this.declared.disabled, this.#context.now());
     this.#written = this.#state;
@@ -123,7 +123,7 @@ export class FleetRig {
     return this.#declared;
   }
 
-  /** Another interval, in ms; a read that is under way goes on. */
+  /** Sets another interval, in ms; a running read continues. */
   pace(interval: number): void {
     this.#declared = { ...this.#declared, interval };
     this.#pace.stretchTo(longestOf(this.#declared));
@@ -152,18 +152,18 @@ export class FleetRig {
   /** Ages the state of a rig that is not read because a command uses it. */
   age(): void {
     const { interval } = this.declared;
-    // A read that ends with its timeout was due that much earlier.
+    // A read that ended with its timeout was due that much earlier.
     const silent = this.#context.monotonicNow() - this.#readAt - this.#pace.readMs;
     this.#move(afterSilence(this.#state, Math.floor(silent / interval)));
   }
 
-  /** It accepted a restart, after which it may be silent for so many seconds. */
+  /** The rig accepted a restart, after which it may be silent for this many seconds. */
   restarts(seconds: number): void {
     this.#restartsUntil = this.#context.monotonicNow() + seconds * 1000;
     this.#move(this.#state);
   }
 
-  /** It has restarted. */
+  /** The rig has restarted. */
   restarted(): void {
     this.#restartsUntil = Number.NEGATIVE_INFINITY;
     this.#move(this.#state);
@@ -202,14 +202,13 @@ export class FleetRig {
     }
   }
 
-  /** Aborts the present read, if it yields: a command reads the rig itself, and need not wait for two reads. */
+  /** Aborts the present read, if it yields: a command reads the rig itself, and must not wait for two reads. */
   makeWay(): void {
     if (this.#rig?.quick) this.#yielding?.abort(madeWay);
   }
 
   /**
-   * The open link, for a command. Only within `exclusively`, after a good read.
-   * Throws the trouble that the last read met.
+   * The open link, for a command. Only within `exclusively`, after a good read. Throws the trouble of the last read.
    */
   rig(): Rig {
     if (this.#rig === null)
@@ -277,7 +276,7 @@ export class FleetRig {
     this.#rig = null;
   }
 
-  /** Once it has left the fleet nothing of it is stored, and no waiting command is sent. */
+  /** After the rig has left the fleet nothing is stored, and no waiting command is sent. */
   #checkOpen(): void {
     if (this.#closed)
       throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} was changed or removed`);
@@ -355,19 +354,19 @@ export class FleetRig {
     if (written) this.#written = rememberedOf(state);
   }
 
-  /** Stores since when a rig cannot be read. */
+  /** Stores since when a rig has been unreadable. */
   async #rememberReason(): Promise<void> {
     const { reason } = this.#state;
     if (this.#closed || reason?.code === this.#written.reason?.code) return;
     try {
       if (await this.#write({ reason })) this.#written = { ...this.#written, reason };
     } catch (error) {
-      // The reason is shown already, and can be stored after the next read.
+      // The reason is already displayed, and can be stored after the next read.
       if (!(error instanceof RigbridgeError)) throw error;
     }
   }
 
-  /** false when the disk is full: reading goes on, and the next read tries again. Throws `in.use`. */
+  /** False if the disk is full: reading continues, and the next read tries again. Throws `in.use`. */
   async #write(remembered: Partial<Remembered>): Promise<boolean> {
     try {
       await this.#context.remember(this.id, remembered);

@@ -18,7 +18,7 @@ export interface FleetOptions {
   readonly remember: RigContext["remember"];
   /** Epoch ms. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
+  /** ms of the monotonic clock; `performance.now` by default. */
   readonly monotonicNow?: (() => number) | undefined;
   /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages;
@@ -30,20 +30,22 @@ export interface FleetOptions {
 
 /**
  * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not
- * answered after a second no longer counts: many rigs that fall silent at once would delay the others. While this thread
- * is busy all the time and rigs wait for their first read, those go first, so that all are shown soon.
+ * answered after a second no longer counts: many rigs that fall silent together would delay the others. While this
+ * thread is constantly busy, rigs waiting for their first read take precedence, so that all are shown soon.
  */
 const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 }, placesWhileBusy: 16 };
 /**
- * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is
- * not known yet, so a slow one stops counting even sooner.
+ * Concurrent first reads. They take many requests, and more of them would slow down the API. It is not known yet which
+ * rigs are silent, so a slow one stops counting even sooner.
  */
 const fresh = { places: 96, slack: { afterMs: 200, beside: 1_024 } };
 /** Concurrent reads of rigs that failed last time: 6,000 silent ones are read within the longest back-off. */
 const slowPlaces = 512;
-/** Refusals of one rig are reported once in this time: two rigs that share an address answer in turn. */
+/** A refusal by the same rig is reported once in this time: two rigs that share an address answer alternately. */
 const refusalRepeatMs = 3_600_000;
-/** A rig that has not answered since the service started is read at least this often until it counts as off. */
+/**
+ * A rig that has not answered since the start of the service is read at least this often until it counts as offline.
+ */
 const unreadIntervalMs = 10_000;
 /** The share of its time that a busy thread works, and ms over which that is measured. */
 const busy = { share: 0.9, overMs: 500 };
@@ -70,7 +72,7 @@ export class Fleet implements Poller {
   #batchAt = Number.NEGATIVE_INFINITY;
   /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
-  /** How busy this thread was when that was last looked at. */
+  /** The load of this thread at the last check. */
   #utilization: EventLoopUtilization = thread.eventLoopUtilization();
   #utilizationAt = Number.NEGATIVE_INFINITY;
   /** When the last of the first reads is due. */
@@ -95,8 +97,8 @@ export class Fleet implements Poller {
   }
 
   /**
-   * Adds a rig to the fleet, or replaces it after its declaration has changed. `last`: its state where another poller
-   * has read it until now; its next read is then due as before.
+   * Adds a rig to the fleet, or replaces it after its declaration has changed. `last`: its state if another poller has
+   * read it until now; its next read is then due as before.
    */
   put(declared: Declared, remembered: Remembered = unknownRig, last: RigState | null = null): FleetRig {
     this.remove(declared.id);
@@ -133,13 +135,13 @@ export class Fleet implements Poller {
     this.#refusals.delete(id);
   }
 
-  /** Reads a rig at another interval (ms) from now on, beside what is under way with it. */
+  /** Reads a rig at another interval (ms) from now on, without affecting running exchanges. */
   pace(id: number, interval: number): void {
     const rig = this.#rigs.get(id);
     if (rig === undefined || rig.declared.interval === interval) return;
     if (!rig.declared.disabled) this.#rate += 1000 / interval - 1000 / rig.declared.interval;
     rig.pace(interval);
-    // The end of its present turn schedules one that is being read.
+    // A rig that is being read is rescheduled at the end of its turn.
     if (rig.dueAt !== Number.POSITIVE_INFINITY) this.#scheduleNext(rig);
   }
 
@@ -204,7 +206,7 @@ export class Fleet implements Poller {
     listener.read(rig, changed, before, keys);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
-    // Before the first good read, the reason is the one that an earlier run stored.
+    // Before the first good read, the reason is the stored one of an earlier run.
     const stored = before.at === null ? before.reason : null;
     if (refused && state.trouble.code !== before.trouble?.code && state.reason?.text !== stored?.text)
       this.#notifyRefusal(rig, state.trouble.message);
@@ -255,7 +257,7 @@ export class Fleet implements Poller {
   }
 
   #start(rig: FleetRig, now: number): void {
-    // It was scheduled for another time since, or for now already.
+    // It was rescheduled since, or is already due.
     if (this.#rigs.get(rig.id) !== rig || rig.dueAt > now) return;
     rig.dueAt = Number.POSITIVE_INFINITY;
     // While a command waits for the rig's answer it is not read, and its state ages.
@@ -269,7 +271,7 @@ export class Fleet implements Poller {
     return at === null ? this.#fresh : this.#live;
   }
 
-  /** One turn of the schedule. A command reads the rig that it is busy with. */
+  /** One turn of the schedule. A rig that is busy with a command is read by the command. */
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
     if (!rig.busy) await rig.exclusively(() => this.read(rig, { yields: true }));
@@ -280,7 +282,8 @@ export class Fleet implements Poller {
     if (this.#rigs.get(rig.id) !== rig) return;
     const { restarting, missed } = rig.state;
     const { interval } = rig.declared;
-    // A restarting rig is expected back, and read at its usual interval. Front ends wait for one that is not known yet.
+    // A restarting rig is expected back, and read at its usual interval. Front ends wait for a rig that is not known
+    // yet.
     const next = nextRead(
       this.#monotonicNow(),
       missed > 0 && isUnread(rig.state) ? Math.min(interval, unreadIntervalMs) : interval,

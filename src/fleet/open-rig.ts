@@ -19,7 +19,7 @@ export interface OpenRigOptions {
 
 export const driverNamed = (id: string | null) => drivers.find((each) => each.id === id);
 
-/** The port at which a rig is reached; null while neither its declaration nor its driver names one. */
+/** The port at which a rig is reached; null while neither its declaration nor its driver defines one. */
 export const portOf = ({ address, driver }: Declared, state: RigState): number | null =>
   address.port ?? driverNamed(driver ?? state.driver)?.ports[0] ?? null;
 

@@ -4,7 +4,7 @@ import type { Declared } from "./declared.ts";
 import type { ReadManner } from "./fleet-rig.ts";
 import type { Remembered, RigState } from "./state.ts";
 
-/** A rig, wherever it is polled. */
+/** A rig, polled in any thread. */
 export interface PolledRig {
   readonly id: number;
   readonly declared: Declared;
@@ -12,7 +12,7 @@ export interface PolledRig {
   readonly busy: boolean;
   /** Runs work while nothing else uses the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Aborts the present read, if it yields: a command reads the rig itself, and need not wait for two reads. */
+  /** Aborts the present read, if it yields: a command reads the rig itself, and must not wait for two reads. */
   makeWay(): void;
   /** The open link, for a command. Only within `exclusively`, after a good read. */
   rig(): Rig;
@@ -20,9 +20,9 @@ export interface PolledRig {
   readonly plug: Plug | null;
   /** The next read confirms that it is still the known rig, before a command is sent. */
   doubt(): void;
-  /** It accepted a restart, after which it may be silent for so many seconds. */
+  /** The rig accepted a restart, after which it may be silent for this many seconds. */
   restarts(seconds: number): void;
-  /** It has restarted. */
+  /** The rig has restarted. */
   restarted(): void;
 }
 
@@ -34,31 +34,34 @@ export interface Poller {
   /** Adds a rig, or replaces it after its declaration has changed. */
   put(declared: Declared, remembered?: Remembered): PolledRig;
   remove(id: number): void;
-  /** Reads a rig at another interval (ms) from now on, beside what is under way with it. */
+  /** Reads a rig at another interval (ms) from now on, without affecting running exchanges. */
   pace(id: number, interval: number): void;
   /** Reads a rig once its present exchange is done. */
   poll(rig: PolledRig): Promise<void>;
   /** Reads a rig and notifies the listener; never rejects. Only within `exclusively`. */
   read(rig: PolledRig, manner?: ReadManner): Promise<void>;
-  /** Whether the listener's `read` is given the keys that have changed. */
+  /** Whether the listener's `read` receives the changed keys. */
   watchKeys(watched: boolean): void;
-  /** Resolves when each rig has been read since it was put, and no exchange with one is under way. */
+  /** Resolves when each rig has been read since it was put, and no exchange is running. */
   settled(): Promise<void>;
-  /** Stops polling; resolves when the listener has had the last reads. */
+  /** Stops polling; resolves once the listener has received the last reads. */
   close(): Promise<void>;
 }
 
-/** Called once after each read. What it throws drops the reading of that one rig. */
+/** Called once after each read. An exception drops the reading of that rig. */
 export interface FleetListener {
   /**
-   * `changed` is false when only time has passed since the state `before`. `keys`: as `changedKeys`, of a watched
+   * `changed` is false if only time has passed since the state `before`. `keys`: as in `changedKeys`, of a watched
    * poller.
    */
   read(rig: PolledRig, changed: boolean, before: RigState, keys: number): void;
-  /** The third read in a row was missed, not because of a restart. `isKnown`: it was off in an earlier run already. */
+  /**
+   * The third consecutive read was missed, not because of a restart. `isKnown`: it was already offline in an earlier
+   * run.
+   */
   disconnected(rig: PolledRig, isKnown: boolean): void;
-  /** Another rig answers, or one that is another miner already; not reported again for what an earlier run reported. */
+  /** Another rig answers, or one that already is another miner; not reported again if an earlier run reported it. */
   refused(rig: PolledRig, message: string): void;
-  /** The program failed on the reading, which is dropped. Never throws. */
+  /** Processing the reading failed, so it is dropped. Never throws. */
   failed(rig: PolledRig, error: unknown): void;
 }

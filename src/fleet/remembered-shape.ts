@@ -3,14 +3,14 @@ import { sharedControl } from "../link/kept.ts";
 import { same } from "../link/same.ts";
 import type { Remembered, RigState } from "./state.ts";
 
-/** What is stored of a rig after a read, without the values of its controls. */
+/** The stored part of a rig's state after a read, without the values of its controls. */
 export function shapeOf(state: RigState): Partial<Remembered> {
   const { driver, identity, software, controls, layout, startedAt, reason, records } = state;
   const silent = controls.map((control) => sharedControl({ ...control, value: null }));
   return { driver, identity, software, controls: silent, layout, startedAt, reason, records };
 }
 
-/** Whether what is stored of a rig is unchanged; values change with every read and are not stored. */
+/** Whether the stored part of a rig's state is unchanged; values change with every read and are not stored. */
 export const sameShape = (a: Remembered, b: Remembered): boolean =>
   a.driver === b.driver &&
   a.software === b.software &&

@@ -11,8 +11,8 @@ interface IdentityDoubts {
 }
 
 /**
- * DHCP may have given the address to another device: the data of one rig is never shown for another. Throws `rig.other`,
- * or `rig.garbled` if it is doubtful which rig answers.
+ * DHCP may have given the address to another device: the data of one rig is never shown for another. Throws
+ * `rig.other`, or `rig.garbled` if it is doubtful which rig answered.
  */
 export function checkIdentity(known: Identity, read: Identity, { at, isDoubted, isCommanded }: IdentityDoubts): void {
   if (differ(known.mac, read.mac) || differ(known.serial, read.serial))
@@ -38,7 +38,7 @@ const differ = (known: string | null, read: string | null): boolean =>
 const isSameName = (known: Identity, read: Identity): boolean =>
   (known.mac !== null && known.mac === read.mac) || (known.serial !== null && known.serial === read.serial);
 
-/** What distinguishes rigs that report neither MAC nor serial. */
+/** Traits that distinguish rigs without MAC and serial. */
 const traits = ["hostname", "make", "model"] as const;
 
 const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;

@@ -1,4 +1,4 @@
-/** When a rig is read next. Pure; times are milliseconds of a monotonic clock. */
+/** When a rig is next read. Pure; times are ms of the monotonic clock. */
 
 /** The longest wait before a rig that fails is tried again. */
 export const longestBackOff = 60_000;
@@ -6,7 +6,10 @@ export const longestBackOff = 60_000;
 /** After this many missed reads a miner is Disconnected. */
 export const missesUntilDisconnected = 3;
 
-/** Until then it is read at its usual interval, and each wait after that is an eighth longer than the one before. */
+/**
+ * Up to this many misses it is read at its usual interval; each wait after that is an eighth longer than the previous
+ * one.
+ */
 const missesUntilBackOff = 8;
 const growth = 1 + 1 / missesUntilBackOff;
 
@@ -17,8 +20,8 @@ export function nextOnGrid(now: number, interval: number, phase: number): number
 }
 
 /**
- * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not. The
- * wait is an eighth of the time that it has been away, so that a rig whose power was cut briefly is back soon.
+ * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) if it does not. The
+ * wait is an eighth of its time offline, so that a rig is back soon after a short power cut.
  */
 export function nextRead(now: number, interval: number, phase: number, missed: number): number {
   if (missed < missesUntilBackOff || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
@@ -26,11 +29,11 @@ export function nextRead(now: number, interval: number, phase: number, missed: n
   return now + wait * (0.8 + 0.2 * phase);
 }
 
-/** Reads that a batch should have, and the longest wait for them: waking for each rig alone costs more than its read. */
+/** Minimum reads in a batch, and the longest wait for them: waking up for a single rig costs more than its read. */
 const batchReads = 16;
 const longestBatchMs = 100;
 
-/** ms between two batches of reads, by the reads per second; 0 where batches would hold only one. */
+/** ms between two batches of reads, by the reads per second; 0 if batches would contain only one. */
 export function batchMs(rate: number): number {
   return (rate * longestBatchMs) / 1000 < 1 ? 0 : Math.min(longestBatchMs, (1000 * batchReads) / rate);
 }
@@ -46,7 +49,7 @@ export class DueQueue<T> {
     return this.#heap.length;
   }
 
-  /** When the first one is due, Infinity when there is none. */
+  /** When the first item is due; Infinity if there is none. */
   get nextAt(): number {
     return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -66,7 +69,7 @@ export class DueQueue<T> {
     heap[index] = entry;
   }
 
-  /** The first one, if it is due. */
+  /** The first item, if it is due. */
   take(now: number): T | undefined {
     const heap = this.#heap;
     const first = heap[0];

@@ -1,6 +1,6 @@
 import type { PolledRig } from "./poller.ts";
 
-/** Those who wait for the next read of any rig. */
+/** Waits for the next read of any rig. */
 export class NextRead {
   #waiting: (() => void)[] = [];
 
@@ -17,7 +17,7 @@ export class NextRead {
   }
 }
 
-/** Resolves when each rig has been read since it was added, and no exchange with one is under way. */
+/** Resolves when each rig has been read since it was added, and no exchange is running. */
 export async function settledRigs(rigs: () => Iterable<PolledRig>, nextRead: NextRead): Promise<void> {
   for (;;) {
     const unsettled = [...rigs()].find((rig) => rig.busy || isStillUnread(rig));

@@ -7,7 +7,7 @@ import { same } from "../link/same.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
-/** What is known of a rig even while it is off; kept across restarts of the service. */
+/** What is remembered of a rig while it is off; kept across restarts of the service. */
 export interface Remembered {
   readonly uid: string | null;
   readonly driver: string | null;
@@ -29,14 +29,14 @@ export interface Layout {
   readonly fans: number;
 }
 
-/** Why it does not hash, since when; epoch ms. */
+/** Why it does not hash, and since when; epoch ms. */
 export interface KeptReason extends Halt {
   readonly since: number;
 }
 
 /** Records of a rig; breaking one is an event. */
 export interface Records {
-  /** The highest seen: many rigs start again at 0 when they restart. */
+  /** The highest seen: many rigs restart at 0. */
   readonly bestShare: number | null;
   /** As the rig reports it, which may start again at 0. */
   readonly foundBlocks: number | null;
@@ -45,30 +45,30 @@ export interface Records {
 /** Why a rig cannot be read: an error code and a sentence. */
 export interface Trouble {
   readonly code: string;
-  /** Without words of the device. */
+  /** Without text from the device. */
   readonly message: string;
-  /** With words of the device, for the log. */
+  /** With text from the device, for the log. */
   readonly quoted: string;
 }
 
-/** What is true now of one rig. */
+/** The present state of one rig. */
 export interface RigState extends Remembered {
   /** The last good read; null before the first, and from the third missed read on. */
   readonly reading: Reading | null;
-  /** The same in brief, where the reading of a rig in a worker thread is decoded only on request. */
+  /** The figures of the reading, available at once if the reading of a rig in a worker thread is decoded on request. */
   readonly brief?: Brief | null;
   /** When it was read, epoch ms. */
   readonly at: number | null;
-  /** Reads missed since. */
+  /** Missed reads since then. */
   readonly missed: number;
   readonly trouble: Trouble | null;
-  /** It accepted a restart, and the time that it may need is not over. */
+  /** It accepted a restart, and the time for it has not passed. */
   readonly restarting: boolean;
-  /** Since when it hashes without a break that a read showed, epoch ms; null while it does not. */
+  /** Since when it hashes without an interruption seen by a read, epoch ms; null while it does not hash. */
   readonly hashingSince: number | null;
 }
 
-/** What every read is looked through for: status, sample, power and totals. */
+/** The parts of a reading that every read needs: status, sample, power and totals. */
 export interface Brief extends Pick<Reading, "controls" | "locked" | "starting"> {
   readonly readings: Pick<
     RigReadings,
@@ -79,7 +79,7 @@ export interface Brief extends Pick<Reading, "controls" | "locked" | "starting">
   readonly devices: readonly Pick<DeviceReading, "kind">[];
 }
 
-/** Null as the reading is. */
+/** Null if the reading is. */
 export const briefOf = (state: RigState): Brief | null => (state.brief === undefined ? state.reading : state.brief);
 
 export const unknownRig: Remembered = {
@@ -108,9 +108,9 @@ export const beforeFirstRead = (remembered: Remembered): RigState => ({
 export interface ReadContext {
   /** Epoch ms of this read. */
   readonly at: number;
-  /** W, assumed while a rig mines that reports no power. */
+  /** W, assumed for a mining rig that reports no power. */
   readonly nameplate: number | null;
-  /** ms between two reads beyond which energy is not integrated. */
+  /** ms between two reads above which energy is not integrated. */
   readonly longestGap: number;
   /** Of the last good read, however old; null before the first. */
   readonly before: EarlierUptime | null;
@@ -152,13 +152,13 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
 const isHashing = ({ readings: { mining, hashrate } }: Reading): boolean =>
   mining !== false && hashrate !== null && hashrate > 0;
 
-/** A rig that hashes when it is read first, or again after a silence, has done so since it started to mine. */
+/** A rig that hashes at its first read, or at its first read after a silence, has done so since it started to mine. */
 function hashingSince(state: RigState, at: number, startedAt: number | null): number {
   const seen = state.reading === null ? (startedAt ?? at) : (state.hashingSince ?? at);
   return Math.max(seen, startedAt ?? seen);
 }
 
-// Compares without making another, since it runs with every read.
+// Compares without creating another, because it runs with every read.
 function layoutAfter(layout: Kept<Layout>, { readings: { boards, fans } }: Reading): Kept<Layout> {
   const isSame =
     layout.fans === fans.length &&
@@ -183,13 +183,13 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
 });
 
 /**
- * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as
+ * After a missed read: the last readings stay, marked stale, until the third miss. If silence is `expected`, such as
  * while a command reads a rig often, misses only make it stale: polls and time count the others. `away`: it is known to
- * be out of reach, so that further misses need not confirm it.
+ * be unreachable, so that further misses need not confirm it.
  */
 export function afterMiss(state: RigState, trouble: Trouble, expected: boolean, away = false): RigState {
   const atMost = expected ? 1 : missesUntilDisconnected;
-  // Reads of a restarting rig become rarer only after the time that it may need.
+  // A restarting rig is read less often only once its time for the restart has passed.
   const isCounted = !expected && !state.restarting;
   const counted = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));
   const missed = away && !expected ? Math.max(counted, missesUntilDisconnected) : counted;
@@ -201,8 +201,8 @@ const silence = "It has not answered since the last read";
 const unanswered: Trouble = { code: "rig.timeout", message: silence, quoted: silence };
 
 /**
- * After so many intervals without a read, as while a command waits for the rig: the last readings age as with missed
- * reads.
+ * After this many intervals without a read, such as while a command waits for the rig: the last readings age as with
+ * missed reads.
  */
 export function afterSilence(state: RigState, intervals: number): RigState {
   const missed = Math.min(intervals, missesUntilDisconnected);
@@ -211,7 +211,7 @@ export function afterSilence(state: RigState, intervals: number): RigState {
   return { ...state, missed, trouble: state.trouble ?? unanswered, reading };
 }
 
-/** Another rig answers at the address, or one that is another miner already: nothing of it is shown. */
+/** Another rig answers at the address, or one that already is another miner: its data is not shown. */
 export const afterRefusal = (state: RigState, trouble: Trouble): RigState => ({
   ...state,
   reading: null,
@@ -239,10 +239,10 @@ function mergeIdentity(known: Kept<Identity> | null, read: Kept<Identity>): Kept
 }
 
 const failure = "Rigbridge fails on the replies of this rig; the log has the error";
-/** For people, of a rig whose reading makes this program fail; the log has the error. */
+/** For users, about a rig whose reading makes this program fail; the log has the error. */
 export const unusable: Trouble = { code: "internal", message: failure, quoted: failure };
 
-/** Codes of rigs that answer but cannot be used as they are. */
+/** Codes of rigs that answer but cannot be used in their present state. */
 const refusals: readonly string[] = [
   "internal",
   "rig.other",
@@ -256,8 +256,8 @@ const refusals: readonly string[] = [
 ];
 
 /**
- * Whether its state is not known yet: it has not answered since the service started, nor missed enough reads to count as
- * off.
+ * Whether its state is not known yet: it has neither answered since the start of the service, nor missed enough reads
+ * to count as offline.
  */
 export const isUnread = ({ at, missed, trouble }: RigState): boolean =>
   at === null && missed < missesUntilDisconnected && !isRefused(trouble);
@@ -281,7 +281,7 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
 
 const isRefused = (trouble: Trouble | null): boolean => trouble !== null && refusals.includes(trouble.code);
 
-/** The state with why the rig does not hash; until that is known the remembered reason stays. */
+/** The state with the reason why the rig does not hash; until that is known, the remembered reason stays. */
 export function withReason(state: RigState, disabled: boolean, now: number): RigState {
   if (isUnread(state) && !disabled) return state;
   const known = state.reason;

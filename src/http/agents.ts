@@ -10,19 +10,19 @@ import type { MiningService } from "../contract/service.ts";
 import { pathOf } from "./paths.ts";
 import { type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
-/** ms without data after which an agent is pinged; without an answer for as long again it is disconnected. */
+/** ms without data after which an agent is pinged; without an answer for the same time it is disconnected. */
 const silenceMs = 10_000;
-/** ms in which an agent must introduce itself. */
+/** ms for an agent to introduce itself. */
 const helloTimeoutMs = 10_000;
 /** Bytes that an agent may leave unread. */
 const unreadBytes = 16_000_000;
 /**
- * What one agent may send: messages, with `bytesPerMessage` of each counted as a further one. An agent with 20 programs
- * that are read every second sends less than 100 a second; a host reports 12 GPUs in 6 kB.
+ * Limits for the messages of one agent, with `bytesPerMessage` of each counted as a further one. An agent with 20
+ * programs that are read every second sends less than 100 a second; a host reports 12 GPUs in 6 kB.
  */
 const messageLimits: WriteLimits = { writeBurst: 5_000, writesPerSecond: 1_000 };
 const bytesPerMessage = 10_000;
-/** Codes with which a WebSocket is closed (RFC 6455, 7.4). */
+/** Close codes of a WebSocket (RFC 6455, 7.4). */
 const closeCodes = { away: 1001, refused: 1008 } as const;
 
 /** Requests whose connection is to become a WebSocket, with the bytes that followed the head. */
@@ -72,7 +72,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
     perMessageDeflate: false,
   });
   const open = new Set<AgentSocket>();
-  // By token, so that a new connection does not begin with a new allowance.
+  // By token, so that a new connection does not start with a new allowance.
   const rate = writeRateLimit(messageLimits);
   const limited = new Set<string>();
   const mayTake = (agent: string, bytes: number): boolean => {
@@ -122,7 +122,7 @@ interface SocketOptions {
   readonly log: FastifyBaseLogger;
   /** The connection below the WebSocket. */
   readonly carrier: Duplex;
-  /** Counts a message of so many bytes; false if there were too many. */
+  /** Counts a message of this size; false if there were too many. */
   readonly mayTake: (bytes: number) => boolean;
   readonly onClose: () => void;
 }
@@ -132,7 +132,7 @@ class AgentSocket implements AgentConnection {
   readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
   readonly #liveness: Liveness;
-  /** A channel is opened and its request sent in one write. */
+  /** Opens a channel and sends its request in one write. */
   readonly #gather: () => void;
 
   constructor(socket: WebSocket, options: SocketOptions) {
@@ -142,7 +142,7 @@ class AgentSocket implements AgentConnection {
     this.#gather = gatherWrites(options.carrier, setImmediate);
   }
 
-  /** undefined: the token was revoked meanwhile. */
+  /** Undefined: the token was revoked in the meantime. */
   serve(receiver: AgentReceiver | undefined): void {
     const socket = this.#socket;
     this.#receiver = receiver;
@@ -159,7 +159,7 @@ class AgentSocket implements AgentConnection {
       this.#mayTake(0);
     });
     socket.on("pong", this.#liveness.received);
-    // A message that is too long, or not of the protocol; the socket closes itself then.
+    // A message that is too long or violates the protocol; the socket closes itself then.
     socket.on("error", (error) => this.#options.log.info({ reason: error.message }, "an agent's connection failed"));
     socket.on("close", () => {
       clearTimeout(waiting);
@@ -202,7 +202,7 @@ class AgentSocket implements AgentConnection {
     }
   }
 
-  /** Whether a message is taken; nothing is of a connection that is being closed. */
+  /** Whether a message is accepted; none is on a connection that is being closed. */
   #mayTake(bytes: number): boolean {
     if (this.#receiver === undefined) return false;
     if (this.#options.mayTake(bytes)) return true;

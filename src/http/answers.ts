@@ -40,10 +40,10 @@ export function sendTable(request: FastifyRequest, reply: FastifyReply, csv: str
 
 const csvType = "text/csv; charset=utf-8; header=present";
 
-/** `again` makes the answer after the wait, so that a waiting request holds no bytes. */
+/** `again` creates the answer after the wait, so that a waiting request holds no bytes. */
 export interface Sending {
   readonly pending: PendingAnswers;
-  /** That of JSON if undefined. */
+  /** Undefined: JSON. */
   readonly type?: string | undefined;
   again(): Encoded | undefined;
 }
@@ -106,8 +106,8 @@ async function sendBytes(
 }
 
 /**
- * Counts an answer made in one piece as pending, and sends a long one in pieces, so that a stalled reader is noticed.
- * Streams are counted where they are made.
+ * Counts an answer built in one piece as pending, and sends a long one in pieces, so that a stalled reader is noticed.
+ * Streams are counted where they are created.
  */
 export function countAnswers(app: FastifyInstance, pending: PendingAnswers): void {
   app.addHook("onSend", (request, reply, payload, done) => {

@@ -58,7 +58,7 @@ export interface AppOptions {
   readonly version: string;
   readonly limits: HttpLimits;
   readonly mqtt?: () => MqttStatus | undefined;
-  /** Where sessions are stored; absent: they end with the process. */
+  /** Storage of sessions; absent: they end with the process. */
   readonly sessions?: SessionLog;
   /** The folder of the built dashboard; by default the package's own. */
   readonly web?: string;

@@ -28,7 +28,7 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
   return parseBody(utf8(bytes), limits.depth);
 }
 
-/** The body as JSON, or as text if it is none. Throws `body.too-large`. */
+/** The body as JSON, or as text if it is not JSON. Throws `body.too-large`. */
 export async function readJsonOrText(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<unknown> {
   const bytes = await readBody(response, limits, pay);
   const text = utf8(bytes);
@@ -39,7 +39,7 @@ export async function readJsonOrText(response: ServerResponse, limits: BodyLimit
   }
 }
 
-/** Discards the body of an operation that takes none: clients do send such bodies (`curl -d POST`). */
+/** Discards the body of an operation without one: clients do send such bodies (`curl -d POST`). */
 export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<void> {
   await readBody(response, limits, pay);
 }

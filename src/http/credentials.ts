@@ -13,7 +13,7 @@ import { type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
 
 /** The client that a request comes from. */
 export interface Admitted {
-  /** The user whose API key came with it, or whose session. */
+  /** The user whose API key or session came with it. */
   readonly holder?: KeyHolder | undefined;
   /** The service's own key came with it, or a session that was opened with that key. */
   readonly isOwner?: true;
@@ -30,7 +30,7 @@ export const anyone: Admitted = {};
 
 export type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest" | "knowsAgent">;
 
-/** Recognises clients by what they present. Everything throws `key.missing`, `key.wrong` or `too.many`. */
+/** Recognises clients by their credentials. Everything throws `key.missing`, `key.wrong` or `too.many`. */
 export interface Credentials {
   /** By the key of a request, else by its session, which may have ended (`session.ended`). */
   client(request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply): Admitted;
@@ -53,7 +53,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
   const counted = ({ address }: Peer, reply: FastifyReply, refusal: RigbridgeError): RigbridgeError =>
     wrong(address) === "limited" ? limited(reply) : refusal;
 
-  /** undefined if the service needs no key and it is not a user's. */
+  /** Undefined if the service needs no key and it is not a user's. */
   const byKey = (digest: string, { address }: Peer, reply: FastifyReply): Admitted | undefined => {
     const holder = users.keyHolder?.(digest);
     if (holder !== undefined) return { holder };

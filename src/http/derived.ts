@@ -1,4 +1,6 @@
-/** What is made of a setting, made again only when that is another value: settings may change while the server runs. */
+/**
+ * A value derived from a setting, recomputed only when the setting changes: settings may change while the server runs.
+ */
 export function derived<T, R>(read: () => T, make: (value: T) => R): () => R {
   let last = read();
   let made = make(last);

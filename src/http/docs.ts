@@ -5,7 +5,7 @@ import { openApiDocument } from "./openapi.ts";
 import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
 import { StaticAnswer } from "./static-answer.ts";
 
-/** The OpenAPI document and the page that shows it. Both are made on their first request, and once. */
+/** The OpenAPI document and the page that shows it, each built once, on its first request. */
 export function addDocs(app: FastifyInstance, version: string): void {
   const document = once(() => {
     const { text, etag = "" } = tagged(openApiDocument(version));
@@ -69,7 +69,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** A separate instance, since one that listens accepts no more plugins, and these are slow to load. */
+/** A separate instance, because a listening one accepts no more plugins, and these are slow to load. */
 async function buildPages(): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import("@fastify/swagger"),

@@ -1,11 +1,11 @@
 import { Readable, type Writable } from "node:stream";
 import type { Encoded } from "../contract/service.ts";
 
-/** Bytes up to which small chunks are written together: 10,000 miners must not take 10,000 writes. */
+/** Small chunks up to this many bytes are written together: 10,000 miners must not take 10,000 writes. */
 export const groupSize = 65_536;
 
 const largeSlab = 4 * groupSize;
-/** One that no answer uses: V8 would collect all garbage after some hundred large answers with a new one each. */
+/** A spare buffer: after some hundred large answers with a new one each, V8 would collect all garbage. */
 let spareSlab: Buffer | null = null;
 
 function takeLargeSlab(): Buffer {

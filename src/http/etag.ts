@@ -10,7 +10,7 @@ export interface Tagged {
 
 /**
  * A reply as JSON with its tag. `metaData` contains the time of the answer and is left out of the tag: the passage of
- * time alone is no change. It is written last, so that the hashed part is serialised only once.
+ * time alone is not a change. It is written last, so that the hashed part is serialised only once.
  */
 export function tagged(reply: unknown): Tagged {
   if (typeof reply !== "object" || reply === null || !("metaData" in reply)) {

@@ -95,8 +95,8 @@ export function addEventStream(app: FastifyInstance, { service, limits, log, ses
 }
 
 /**
- * Whether the session that opened the stream is still open, or its key still belongs to the same user. An open stream is a
- * use of its session: a wall display may send no other request for weeks.
+ * Whether the session that opened the stream is still open, or its key still belongs to the same user. An open stream
+ * counts as use of its session: a wall display may send no other request for weeks.
  */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService, sessions: Sessions): () => boolean {
   const { holder, session } = request.admitted;

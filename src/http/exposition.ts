@@ -5,7 +5,7 @@ export interface Metric {
   readonly help: string;
 }
 
-/** null is unknown and has no sample. */
+/** Null is unknown and has no sample. */
 export type Value = number | boolean | null;
 
 /** The HELP and TYPE lines of a metric. */

@@ -2,9 +2,9 @@
 export type Parties = readonly string[];
 
 /**
- * A capacity that clients share, in bytes or in number. Parties that already hold some of it may use only the first half;
- * the second half is for parties that hold nothing yet, so that no party can keep others out. If nothing is held, one
- * amount of any size fits.
+ * A capacity shared by clients, in bytes or in number. Parties that already hold some of it may use only the first
+ * half; the second half is for parties that hold nothing yet, so that no party can keep others out. If nothing is held,
+ * one amount of any size fits.
  */
 export class FairShare {
   readonly #size: number;

@@ -7,7 +7,7 @@ import { hookIn, hookPath, pathOf } from "./paths.ts";
 /** Longest body of a web hook, in bytes. */
 const hookBytes = 4_096;
 
-/** The route of web hooks that come in; admission has checked their secret. */
+/** The route of incoming web hooks; admission has checked their secret. */
 export function addHookRoute(
   app: FastifyInstance,
   { service, limits }: { readonly service: MiningService; readonly limits: HttpLimits },

@@ -39,7 +39,7 @@ export function surveyJson(text: string, bounds: JsonBounds): JsonSurvey {
     for (at = first; ; at += 1) {
       const each = text.charCodeAt(at);
       if (each === quote) break;
-      // Control characters, and NaN behind the end.
+      // Control characters, and NaN beyond the end.
       if (!(each >= space) || !within("characters", at - first + 1)) return false;
       if (each !== backslash) continue;
       const length = lengthOf(escaped, text, at);

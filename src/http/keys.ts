@@ -14,7 +14,7 @@ export const keyWindow = 10;
 /** Addresses kept; the oldest is dropped. */
 const remembered = 10_000;
 
-/** How often each address has sent a wrong key or a wrong secret of a web hook. */
+/** The number of wrong keys and web hook secrets from each address. */
 export function wrongTries(now: () => number = Date.now): (address: string) => Verdict {
   const tries = new Map<string, { count: number; since: number }>();
   return (address) => {

@@ -17,7 +17,7 @@ export const httpLimits = {
   requestsPerConnection: 10_000,
   /** Memory for requests that are pipelined behind an unanswered one; half of it for one address. */
   pipelinedBytes: 24_000_000,
-  /** Answers that are not read yet, without the big ones; half of it for one address or user. */
+  /** Bytes of unread answers, without the big ones; half of it for one address or user. */
   answers: 32_000_000,
   /** Longer answers are big: one slow reader of 33 MB costs as much as many small answers. */
   bigAnswer: 1_000_000,

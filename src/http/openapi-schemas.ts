@@ -102,11 +102,13 @@ function forGenerators({ const: constant, default: preset, prefixItems, type, ..
   };
 }
 
-/** Without a format numbers have 32 bits in Go, Java, C# and Rust, too few for ids, times and hash rates. */
+/** Without a format, numbers have 32 bits in Go, Java, C# and Rust, too few for ids, times and hash rates. */
 const widthOf = (types: readonly unknown[]): Json =>
   types.includes("integer") ? { format: "int64" } : types.includes("number") ? { format: "double" } : {};
 
-/** Without a second name of a property that differs in case alone (`groupID` beside `groupId`): in Rust both are one. */
+/**
+ * Removes a second property name that differs by case alone (`groupID` beside `groupId`): in Rust both are the same.
+ */
 function withoutTwins({ properties, required }: Json): Json {
   if (!isRecord(properties)) return {};
   const names = Object.keys(properties);
@@ -199,7 +201,7 @@ const replies = named({
   SettingsFinding,
   SettingsTest,
   TestSettingsBody,
-  // What is returned has its defaults, so that their schemas differ from those of bodies.
+  // Replies include defaults, so their schemas differ from those of bodies.
   HttpPlug,
   MqttPlug: MqttPlugSettings,
   Session: session.Session,

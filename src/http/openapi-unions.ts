@@ -5,8 +5,8 @@ import type { Json } from "./openapi-schema-walk.ts";
 type Lookup = (reference: string) => unknown;
 
 /**
- * A union as client generators read it: `oneOf` if no value fits two of its choices, since some of them know no `anyOf`
- * of objects; and one text instead of several kinds of text.
+ * A union for client generators: `oneOf` if no value fits two of its choices, because some of them do not support
+ * `anyOf` of objects; and one text instead of several kinds of text.
  */
 export function simpleUnion(schema: Json, lookup: Lookup): Json {
   const { anyOf, ...rest } = schema;
@@ -20,7 +20,7 @@ export function simpleUnion(schema: Json, lookup: Lookup): Json {
   return areApart ? { ...rest, oneOf: choices, ...discriminatorOf(choices, lookup) } : schema;
 }
 
-/** Named objects that say in one property which of them they are. */
+/** The property in which named objects state their type. */
 function discriminatorOf(choices: readonly unknown[], lookup: Lookup): Json {
   const named = choices.filter((choice): choice is Json => isRecord(choice) && choice.type !== "null");
   const words = named.map(({ $ref }) => typeWordsOf(typeof $ref === "string" ? lookup($ref) : undefined));
@@ -34,7 +34,7 @@ function typeWordsOf(schema: unknown): unknown[] {
   return isRecord(type) && Array.isArray(type.enum) ? type.enum : [];
 }
 
-/** The choices of a choice that is nothing but a union itself, a named one of objects too. */
+/** The choices of a choice that is itself just a union, including a named union of objects. */
 function flat(choice: unknown, lookup: Lookup): unknown[] {
   if (!isRecord(choice)) return [choice];
   if (typeof choice.$ref === "string") {
@@ -48,7 +48,7 @@ function flat(choice: unknown, lookup: Lookup): unknown[] {
     : [choice];
 }
 
-/** The words that a text may be among others, as examples. */
+/** The suggested words of a text, as examples. */
 function wordsIn(choices: readonly unknown[]): Json {
   const words = choices.flatMap((choice) => (isRecord(choice) && Array.isArray(choice.enum) ? choice.enum : []));
   return words.length === 0 ? {} : { examples: words };
@@ -78,7 +78,7 @@ const typesIn = ({ type }: Json): unknown[] =>
 
 const isStrict = ({ additionalProperties }: Json): boolean => additionalProperties === false;
 
-/** Whether objects that fit `needy` have a key that `other` does not know. */
+/** Whether objects that fit `needy` have a key that is unknown to `other`. */
 const lacksAKeyOf = (other: Json, needy: Json): boolean =>
   Array.isArray(needy.required) &&
   needy.required.some((key) => !isRecord(other.properties) || !Object.hasOwn(other.properties, String(key)));

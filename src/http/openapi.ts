@@ -14,7 +14,7 @@ import type { Json } from "./openapi-schema-walk.ts";
 import { contractSchemas, parameterSchemas, problemResponse, problemSchema, reference } from "./openapi-schemas.ts";
 import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
 
-/** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
+/** The OpenAPI 3.1 document of the whole interface, generated from the table of operations. */
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const name of operationNames) {
@@ -69,10 +69,10 @@ const elsewhere: ReadonlySet<OperationName> = new Set([
 /** Reads that may answer 409. */
 const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo", "getManagedMinerCommand"]);
 
-/** A path at which an operation is documented: each answers with one type, as generated clients need it. */
+/** A documented path of an operation: each path answers with one type, as generated clients need it. */
 interface Form {
   readonly path: string;
-  /** Query parameters of the operation that are not for this path. */
+  /** Query parameters of the operation that do not apply to this path. */
   readonly without: readonly string[];
   readonly isTable: boolean;
 }
@@ -128,7 +128,7 @@ function entry(name: OperationName, { path, without, isTable }: Form): Json {
   };
 }
 
-/** The other replies that requests to an operation's plain path may ask for. */
+/** The other replies that requests to an operation's plain path can ask for. */
 function furtherForms(operation: Operation): string[] {
   const views = [...viewsOf(operation).values()].flatMap((name) => fixedFormsOf(operations[name]));
   return [...views, ...fixedFormsOf(operation)].flatMap(({ path, fixed }) =>

@@ -38,7 +38,7 @@ const pageNames: ReadonlySet<string> = new Set([
 /** Paths of the API and of files, which are never pages. */
 const reserved: ReadonlySet<string> = new Set(["api", "webapi", "docs", "health", "metrics", "assets"]);
 
-/** Segments of a path at most; the longest of the dashboard have three. */
+/** Maximum segments of a path; the longest of the dashboard have three. */
 const deepest = 6;
 
 const html = "text/html; charset=utf-8";
@@ -83,25 +83,25 @@ function isPagePath(path: string): boolean {
 }
 
 interface Kept {
-  /** Of the file that it was made of. */
+  /** Version of the source file. */
   readonly version: string;
   readonly answer: Promise<StaticAnswer | undefined>;
 }
 
 /**
- * Answers requests that are `isForBrowser`, with index.html for every page. Files are read at their first use, and again
- * once others have taken their place: an update replaces the folder while the service runs.
+ * Answers requests that are `isForBrowser`, with index.html for every page. Files are read on first use, and again once
+ * they are replaced: an update replaces the folder while the service runs.
  */
 export class Pages {
   readonly #folder: string;
   readonly #headers: () => Readonly<Record<string, string>>;
   readonly #kept = new Map<string, Kept>();
 
-  /** `folder` is `builtWeb`, or another build; one that does not exist is not built yet. */
+  /** `folder` is `builtWeb` or another build; a missing folder is not built yet. */
   constructor(folder: string, origins: () => readonly string[]) {
     this.#folder = folder;
     this.#headers = derived(origins, (listed) => {
-      // Kept answers have the headers of before.
+      // Kept answers have the old headers.
       this.#kept.clear();
       return {
         "content-security-policy": policy(listed),
@@ -116,9 +116,9 @@ export class Pages {
     const path = pathOf(request.url);
     const answer = await (filePath.test(path) ? this.#file(path.slice(1)) : this.#page(path));
     if (answer === undefined) return undefined;
-    // Programs get other answers at the same paths.
+    // Programs receive other answers at the same paths.
     reply.header("vary", `${reply.getHeader("vary")}, accept`);
-    // Elsewhere browsers ignore it, and say so on their console.
+    // Elsewhere browsers ignore it, with a message on their console.
     if (isTrustworthy(request)) reply.header("cross-origin-opener-policy", "same-origin");
     return answer.send(request, reply);
   }
@@ -145,7 +145,7 @@ export class Pages {
     return this.#once(`${name}.gz`, `${name}.gz`, async (gzip) => answerOf(await unzipped(gzip), gzip));
   }
 
-  /** undefined if there is no such file. */
+  /** Undefined if there is no such file. */
   #read(name: string): Promise<Buffer | undefined> {
     return unlessMissing(readFile(join(this.#folder, name)));
   }
@@ -154,13 +154,13 @@ export class Pages {
     return {
       ...this.#headers(),
       "content-type": typeOf(name) ?? "",
-      // The names of assets contain a hash of what they hold.
+      // The names of assets contain a hash of their content.
       "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
       etag: contentTag(bytes),
     };
   }
 
-  /** What could not be read is tried again; undefined if there is no such file. */
+  /** Failed reads are retried; undefined if there is no such file. */
   async #once(
     key: string,
     name: string,
@@ -171,7 +171,7 @@ export class Pages {
       this.#kept.delete(key);
       return undefined;
     }
-    // Files of npm all have the same time of modification.
+    // Files from npm all have the same modification time.
     const version = `${found.ctimeMs} ${found.ino} ${found.size}`;
     const known = this.#kept.get(key);
     if (known?.version === version) return known.answer;

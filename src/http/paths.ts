@@ -10,13 +10,13 @@ export const docsPath = "/docs";
 export const docsDocumentPath = `${docsPath}/json`;
 export const docsFilePath = `${docsPath}/static/:file`;
 
-/** A web hook that comes in, with a secret of its own instead of a key. */
+/** An incoming web hook, with its own secret instead of a key. */
 export const hookPath = "/api/hooks/:name";
 
 /** The session of a browser. */
 export const sessionPath = "/api/session";
 
-/** The dashboard; for other programs than browsers, a redirect to the documentation. */
+/** The dashboard; for programs other than browsers, a redirect to the documentation. */
 export const rootPath = "/";
 
 /** Pages without secrets, which require no key. */
@@ -72,7 +72,7 @@ export const absentMethods: readonly { readonly url: string; readonly method: re
 /** Whether a path requires no key. */
 export const isOpen = (path: string): boolean => isAtOne(openPages, path);
 
-/** The name of the web hook that a path is for, undefined for any other path. */
+/** The name of the web hook in a path; undefined for any other path. */
 export function hookIn(path: string): string | undefined {
   const segments = segmentsOf(path);
   return isAt(segmentsOf(hookPath), segmentsOf(path.toLowerCase())) ? segments.at(-1) : undefined;
@@ -85,7 +85,7 @@ export const isSession = (path: string): boolean => isAtOne(sessions, path);
 
 const ofAgents = [segmentsOf(agentPath)];
 
-/** Whether a path takes the WebSocket of a host's agent. */
+/** Whether a path is for the WebSocket of a host's agent. */
 export const isOfAgents = (path: string): boolean => isAtOne(ofAgents, path);
 
 const streams = Object.values<Operation>(operations).flatMap((operation) =>

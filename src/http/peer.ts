@@ -19,7 +19,7 @@ export const within = (peer: Peer, set: AddressSet): boolean => !peer.hidden && 
 
 export const reads = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
 
-/** Whether a page of another site made a browser send this request. Other clients say nothing about that. */
+/** Whether a page of another site made a browser send this request. Other clients give no information about that. */
 export function isCrossSite(request: FastifyRequest, origins: readonly string[]): boolean {
   const { origin } = request.headers;
   const fetchSite = request.headers["sec-fetch-site"];
@@ -28,8 +28,8 @@ export function isCrossSite(request: FastifyRequest, origins: readonly string[])
 }
 
 /**
- * Whether a request is sure to be of the service's own pages, or of listed ones, so that its cookie counts. Browsers send
- * Origin with every write, and nothing with a read of the same site over plain HTTP.
+ * Whether a request certainly comes from the service's own pages, or from listed ones, so that its cookie counts.
+ * Browsers send Origin with every write, and nothing with a read of the same site over plain HTTP.
  */
 export function isOfOwnPage(request: FastifyRequest, origins: readonly string[]): boolean {
   const { origin, "sec-fetch-site": fetchSite } = request.headers;

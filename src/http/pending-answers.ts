@@ -71,7 +71,7 @@ export class PendingAnswers {
     return true;
   }
 
-  /** Waits until there is room; false if the client disconnects meanwhile. Throws if too many are waiting. */
+  /** Waits until there is room; false if the client disconnects in the meantime. Throws if too many are waiting. */
   async turn(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<boolean> {
     const parties = partiesOf(request);
     if (!this.#queue.fits(parties, 1)) throw refused(reply, this.#queue.isOverShare(parties, 1));

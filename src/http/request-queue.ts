@@ -62,14 +62,14 @@ export class RequestQueues {
     this.#lines.get(socket)?.release();
   }
 
-  /** Starts no waiting request any more: each connection ends with its current answer. */
+  /** Starts no more waiting requests: each connection ends with its current answer. */
   close(): void {
     clearInterval(this.#timer);
     for (const line of this.#lines.values()) line.close();
   }
 }
 
-/** What the connections of a server have in common. */
+/** Shared by all connections of a server. */
 interface Shared {
   readonly handle: RequestListener;
   readonly room: FairShare;

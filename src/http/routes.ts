@@ -107,7 +107,7 @@ function statusOf(operation: Operation, value: unknown): number {
   return pending ? 202 : 200;
 }
 
-/** What a request wants of its table. */
+/** The table options of a request. */
 const csvOptions = (input: object): CsvOptions => ({
   units: "units" in input && input.units === true,
   bom: "bom" in input && input.bom === true,

@@ -59,7 +59,7 @@ export function hostAllowed(host: string, names: readonly string[]): boolean {
 /** The host of an absolute-form target (`GET http://host/path`), undefined for the usual form. */
 export const targetHost = (target: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 
-/** Where a request comes from, according to the browser; other clients send nothing. */
+/** The origin of a request according to the browser; other clients send nothing. */
 export interface Provenance {
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;

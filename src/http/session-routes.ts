@@ -48,7 +48,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     };
   };
 
-  /** Of a browser that logs out, or logs in again and then forgets its earlier cookie. */
+  /** Ends the session of a browser that logs out, or that logs in again and would forget its earlier cookie. */
   const endSession = (request: FastifyRequest): void => {
     const digest = sessionIn(request);
     if (digest !== undefined) sessions.end(digest);

@@ -9,7 +9,7 @@ const day = 86_400_000;
 /** ms after which a session ends: since it was opened, and since it was last used. */
 const longestMs = 30 * day;
 const longestIdleMs = 7 * day;
-/** ms between two writes of when a session was last used. */
+/** ms between two writes of a session's last use. */
 const noteUseMs = 3_600_000;
 /** Sessions of one user, and of the owner; the one that was unused the longest ends. */
 const sessionsEach = 20;
@@ -30,13 +30,13 @@ interface SessionOptions {
   readonly ownKey: () => string | undefined;
   /** Epoch ms. */
   readonly now: () => number;
-  /** Called when a session could not be stored; it holds until the process ends. */
+  /** Called when a session could not be stored; it is valid until the process ends. */
   readonly unstored: (error: unknown) => void;
 }
 
 /**
- * The sessions of browsers. Each counts only as long as the key that it was opened with is the key of the same user, so
- * that it ends with the key and with the user.
+ * The sessions of browsers. A session is valid only as long as the key that opened it is the key of the same user, so
+ * it ends with the key and with the user.
  */
 export class Sessions {
   readonly #options: SessionOptions;
@@ -50,7 +50,7 @@ export class Sessions {
     this.#remove(this.#ended());
   }
 
-  /** Opens a session for the client who has just presented this key; returns its id, which is kept nowhere. */
+  /** Opens a session for a client that has just presented this key; returns its id, which is not stored. */
   open(userId: number | null, key: string): { readonly id: string; readonly session: SessionRow } {
     const now = this.#options.now();
     const ofUser = [...this.#rows.values()].filter((row) => row.userId === userId).sort((a, b) => a.used - b.used);
@@ -63,8 +63,8 @@ export class Sessions {
   }
 
   /**
-   * The client of a session, undefined if it has ended or is unknown. Counts as a use of it. One that has ended is removed,
-   * so that it does not come back with a key that is set again.
+   * The client of a session; undefined if it has ended or is unknown. Counts as a use. An ended session is removed, so
+   * that it does not return with a key that is set again.
    */
   use(digest: string): SessionClient | undefined {
     const row = this.#rows.get(digest);
@@ -84,7 +84,7 @@ export class Sessions {
     const { keyHolder, now } = this.#options;
     if (now() >= endOf(session)) return undefined;
     const holder = keyHolder(session.keyDigest);
-    // As for keys, a user's comes first.
+    // As with keys, a user's takes precedence.
     if (holder !== undefined) return holder.id === session.userId ? { holder, session } : undefined;
     const ownKey = this.#ownKey();
     const isOwner = session.userId === null && ownKey !== undefined && isSameDigest(session.keyDigest, ownKey);
@@ -106,7 +106,7 @@ export class Sessions {
     this.#stored(({ remove }) => remove(digests));
   }
 
-  /** On a full disk people still log in. */
+  /** Logging in works on a full disk, too. */
   #stored(write: (log: SessionLog) => void): void {
     try {
       if (this.#options.stored !== undefined) write(this.#options.stored);
@@ -119,10 +119,10 @@ export class Sessions {
 /** Epoch ms. */
 export const endOf = ({ created, used }: SessionRow): number => Math.min(created + longestMs, used + longestIdleMs);
 
-/** Cookies of one host are the same for all its ports, so each service has a name of its own. */
+/** Cookies of one host are shared by all its ports, so each service uses its own name. */
 const cookieName = ({ socket }: FastifyRequest): string => `rigbridge-${socket.localPort ?? 0}`;
 
-/** The digest of the session that a request names. */
+/** The digest of the session in a request. */
 export function sessionIn(request: FastifyRequest): string | undefined {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
@@ -132,12 +132,12 @@ export function sessionIn(request: FastifyRequest): string | undefined {
   return id === "" ? undefined : digestOn(request.socket, id);
 }
 
-/** Cookies of a request that are looked at: a browser may have many of other programs at the same host. */
+/** Maximum cookies of a request that are checked: a browser may have many from other programs on the same host. */
 const mostCookies = 100;
 
 /**
- * The header that gives a browser a session, or takes it away for `null`. Without Path it belongs to the folder of
- * /api/session, below whatever prefix a proxy serves it.
+ * The header that gives a browser a session, or removes it (`null`). Without Path it belongs to the folder of
+ * /api/session, below any prefix of a proxy.
  */
 export function sessionCookie(request: FastifyRequest, id: string | null): string {
   const age = id === null ? 0 : longestMs / 1000;

@@ -15,12 +15,12 @@ const encodings: readonly Encoding[] = ["br", "gzip"];
 /** Bytes; shorter answers are not compressed. */
 const worthwhile = 1024;
 
-/** Types whose bytes are compressed already. */
+/** Types that are already compressed. */
 const packed = /^(?:image\/(?!svg)|font\/)/;
 
 /**
- * An answer that never changes: its bytes are kept once, and once more per requested encoding. All pending answers share
- * them, so none of these counts as memory of its own.
+ * An answer that never changes: its bytes are kept once, and once more per requested encoding. All pending answers
+ * share them, so none of these counts as separate memory.
  */
 export class StaticAnswer {
   readonly #status: number;
@@ -28,7 +28,7 @@ export class StaticAnswer {
   readonly #bytes: Buffer;
   readonly #compressed = new Map<Encoding, Promise<Buffer>>();
 
-  /** `compressed`: what is known of the bytes in an encoding. */
+  /** `compressed`: precomputed bytes by encoding. */
   constructor(
     status: number,
     headers: Readonly<Record<string, string>>,

@@ -21,7 +21,7 @@ export class StreamSlots {
     this.#limits = limits;
   }
 
-  /** Takes a slot; call the returned function to release it. Throws if the caller cannot have one. */
+  /** Takes a slot; call the returned function to release it. Throws if none is free for the caller. */
   take({ ip, admitted }: FastifyRequest, reply: FastifyReply): () => void {
     const { holder, isOwner = false } = admitted;
     const { eventStreams, eventStreamsEach, eventStreamsOfOwner } = this.#limits;

@@ -9,8 +9,8 @@ const perMiner = 1_000;
 /** Ids of the pools on a miner: the same URL and worker keep their id, and no id is reused. */
 export interface ActivePools {
   /**
-   * Synchronous, and never throws: new ones are written together at the end of this turn of the event loop, and what
-   * cannot be written then is with later ones. `ordinal` distinguishes pools with the same URL and worker, from 0.
+   * Synchronous, and never throws: new ones are written together at the end of this turn of the event loop, and failed
+   * writes are repeated later. `ordinal` distinguishes pools with the same URL and worker, from 0.
    */
   idOf(minerId: number, url: string, worker: string, ordinal: number): number;
   forget(minerId: number): Promise<void>;
@@ -62,7 +62,7 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     unwritten = [];
   };
 
-  // Reading a rig goes on while its pools cannot be written.
+  // Rigs are read even while their pools cannot be written.
   const flushSoon = writeSoon(flush);
 
   /** Drops the oldest combination if there are too many; returns its id. */

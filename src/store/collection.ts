@@ -9,7 +9,7 @@ export type Stored<T> = T & {
   readonly owner: "file" | "store";
   /** Its key in the file. */
   readonly key: string | null;
-  /** No longer declared by the file; kept for its id and history. */
+  /** Removed from the file; kept for its id and history. */
   readonly disabled: boolean;
 };
 
@@ -24,8 +24,8 @@ export interface Collection<T> {
   /** Throws not.found. */
   remove(id: number): Promise<void>;
   /**
-   * Applies what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
-   * existing ones changed and enabled, and missing ones disabled.
+   * Applies the declarations of the configuration file, by key, in one transaction: new keys are added with owner
+   * "file", existing ones changed and enabled, and missing ones disabled.
    */
   declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>>;
 }

@@ -8,11 +8,11 @@ import type { RunMark } from "./run-mark.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** Limits for commands: their age and number; the newest are kept whatever the clock says. */
+/** Limits for commands: their age and number; the newest are kept even if the clock is wrong. */
 const keptMs = 400 * 86_400_000;
 const keptAtMost = 1_000_000;
 const keptAtLeast = 10_000;
-/** Old commands are dropped after every so many new ones, at most so many at a time. */
+/** Interval of dropping old commands in new commands, and the maximum dropped at a time. */
 const pruneEvery = 100;
 const pruneBatch = 1_000;
 /** Rows kept in memory while the store cannot be written. */
@@ -34,11 +34,11 @@ export interface CommandLog {
   flush(): void;
 }
 
-/** For commands left open in a store that is not as the last run left it. */
+/** For commands left open in a store that has changed since the last run. */
 export const unknownOutcome =
   "it is unknown whether this was sent, because the store was restored from a backup or last used by an older version";
 
-/** Opens the log, ends commands that the last run left open (none is ever sent twice), and drops old ones. */
+/** Opens the log, ends open commands of the last run (none is ever sent twice), and drops old ones. */
 export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
   const { tables } = sqlite;
   sqlite.write((run) => {
@@ -49,7 +49,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
     else end("queued", "unknown", unknownOutcome);
   });
   let last = mark.last.lastId("command");
-  /** Up to this id every row is on disk, though perhaps not its latest change. */
+  /** Up to this id every row is on disk, possibly without its latest change. */
   let onDisk = last;
   const unwritten = new Map<number, Row>();
 

@@ -13,7 +13,7 @@ const retryAfterMs = 1_000;
 /** Disk space for deletions. Once released, only deletions may write, until it can be reserved again. */
 export interface DiskReserve {
   /**
-   * Whether other writes are allowed: the space was not released. Now and then tries to reserve it again, if necessary
+   * Whether other writes are allowed: the space was not released. Tries at intervals to reserve it again, if necessary
    * after `makeSpace`.
    */
   mayWrite(makeSpace: () => void): boolean;

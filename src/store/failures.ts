@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that a user can do something about. */
+/** SQLite's primary result codes (sqlite.org/rescode.html) that a user can act on. */
 const busy = 5;
 const full = 13;
 /** SQLITE_IOERR_SHMSIZE: no space for the index of the write-ahead log. */
@@ -24,7 +24,7 @@ const resultCode = (error: unknown): number | undefined => {
   return error.errcode === noSpaceForIndex ? full : error.errcode & 0xff;
 };
 
-/** The system's error code, or SQLite's message: at opening that names tables, never their contents. */
+/** The system's error code, or SQLite's message: during opening it names tables, never their contents. */
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   return "errcode" in error ? error.message : error.code;

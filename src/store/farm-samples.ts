@@ -2,7 +2,7 @@ import type { SQLOutputValue } from "node:sqlite";
 import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** Sums over the miners of a group at a moment; null where nothing of it was known. */
+/** Sums over the miners of a group at a moment; null if no value is known. */
 export interface FarmSample {
   /** As in `GroupEnergies`; `allMiners` = all. */
   readonly groupId: number;
@@ -18,7 +18,7 @@ export interface FarmSample {
   readonly profit: number | null;
 }
 
-/** What the miners of a group hashed with one algorithm. */
+/** The hash rate of a group's miners with one algorithm. */
 interface FarmHashrate {
   readonly groupId: number;
   readonly time: number;
@@ -35,7 +35,7 @@ export interface FarmMoment {
   readonly hashrates: readonly FarmHashrate[];
 }
 
-/** Groups that no two of share a miner, and epoch ms with `from` <= time < `to`. */
+/** Disjoint groups, and epoch ms with `from` <= time < `to`. */
 interface FarmRange {
   readonly groups: readonly number[];
   readonly from: number;
@@ -51,10 +51,10 @@ interface FarmQuery extends FarmRange {
   readonly algorithm: string | null;
 }
 
-/** In the order of a point of the history. */
+/** In the order of a history point. */
 export const farmFigures = ["hashrate", "power", "mining", "total", "revenue", "cost", "profit"] as const;
 
-/** Means of a step of what all groups had together; null where nothing was known. */
+/** Means of all groups together over a step; null if no value is known. */
 export interface FarmStep extends Readonly<Record<(typeof farmFigures)[number], number | null>> {
   /** Epoch ms of its first sample, the end of its last one, and when the next one is missing. */
   readonly time: number;
@@ -89,7 +89,7 @@ const dayMs = 24 * hourMs;
 export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
   const { raw, mean } = farmSpans;
   const inRange = "group_id = $group and time >= $from and time < $to";
-  // Raw samples stand for an hour as long as there are any, so an hour is in only one of the two.
+  // Raw samples represent an hour as long as they exist, so an hour is in only one of the two.
   const asked =
     "group_id in (select value from json_each($groups)) " +
     `and span in (${raw}, ${mean}) and time >= $from and time < $to`;
@@ -125,7 +125,7 @@ export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
          and currency = (select max(currency) from farm_sample where ${inRange} and span = ${raw})
        group by group_id`,
     ),
-    // What was not mined for a part of the hour counts as 0 there.
+    // An algorithm that was not mined for a part of the hour counts as 0 there.
     foldHashrates: sqlite.prepare(
       `insert or replace into farm_hashrate
        select group_id, ${mean}, $from, algorithm, sum(hashrate) / $count, sum(miners) / $count

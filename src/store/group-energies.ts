@@ -1,6 +1,6 @@
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** Under this id stands the energy of all miners. */
+/** The id for the energy of all miners. */
 export const allMiners = -1;
 
 /** The energy drawn by the miners of each group, subgroups included, by id; 0 = miners in no group. */

@@ -9,7 +9,7 @@ interface Run {
   readonly total: number;
 }
 
-/** Which runs of a kind are kept. Only the oldest are read: there may be 200,000. */
+/** Decides which runs of a kind are kept. Only the oldest are read: there may be 200,000. */
 export function keptRuns(
   sqlite: SqliteConnection,
   cause: "null" | "not null",
@@ -28,7 +28,7 @@ export function keptRuns(
       runs += 1;
       results += total;
     },
-    /** The oldest, as long as they are older than this or there are too many. */
+    /** The oldest runs, as long as they are older than this or there are too many. */
     outdated: (before: number): Run[] => {
       const dropped: Run[] = [];
       for (const { id, time, total } of oldest.iterate()) {

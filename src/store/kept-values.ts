@@ -1,11 +1,11 @@
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** The last good value of each source outside, as JSON, and when it was read (epoch ms). */
+/** The last good value of each external source, as JSON, and when it was read (epoch ms). */
 export interface KeptValues {
   get(source: string): { readonly value: unknown; readonly at: number } | undefined;
   /** Throws store.full. */
   save(source: string, value: unknown, at: number): void;
-  /** Forgets all sources but these. Throws store.full. */
+  /** Drops all other sources. Throws store.full. */
   keep(sources: ReadonlySet<string>): void;
 }
 
@@ -41,7 +41,7 @@ export const openKeptValues = async (sqlite: SqliteConnection): Promise<KeptValu
   };
 };
 
-/** A damaged row counts as none: the schema of its reader refuses undefined. */
+/** A damaged row counts as missing: the schema of its reader refuses undefined. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

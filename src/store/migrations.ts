@@ -175,7 +175,7 @@ const steps: readonly (readonly string[])[] = [
     "alter table notification add column uid text",
     `update notification set last = time, severity = case is_warning when 1 then 'warning' else 'info' end,
       closed = unixepoch() * 1000, uid = (select uid from rig_memory where miner_id = notification.miner_id)`,
-    // The last one of each miner may still hold; the next good read closes it.
+    // The last one of each miner may still apply; the next good read closes it.
     `update notification set closed = null, key = 'disconnected:' || miner_id where id in
       (select max(id) from notification where miner_id is not null and title = 'Disconnected' group by miner_id)`,
     `update notification set closed = null, key = 'login:' || miner_id where id in
@@ -222,7 +222,7 @@ const steps: readonly (readonly string[])[] = [
       unearned real not null,
       primary key (day, miner_id, group_id, coin, algorithm, currency)
     ) strict, without rowid`,
-    // The sum of all days, which would take long to add up, and days are dropped.
+    // The sum of all days, which would take long to compute, and days are dropped.
     `create table money_total (
       miner_id integer not null,
       currency text not null,
@@ -241,7 +241,7 @@ const steps: readonly (readonly string[])[] = [
     ) strict, without rowid`,
   ],
   [
-    // By group, then span: a request reads the samples of one group, and no others.
+    // By group, then span: a request reads the samples of a single group.
     `create table farm_sample (
       group_id integer not null,
       span integer not null,
@@ -266,7 +266,7 @@ const steps: readonly (readonly string[])[] = [
     ) strict, without rowid`,
   ],
   [
-    // The list of actions says how they went; counting up to a million results for each list would take too long.
+    // The list of actions shows results; counting up to a million results for each list would take too long.
     "alter table bulk_action add column done integer not null default 0",
     "alter table bulk_action add column failed integer not null default 0",
     "alter table bulk_action add column unknown integer not null default 0",
@@ -276,7 +276,7 @@ const steps: readonly (readonly string[])[] = [
         count(*) filter (where state = 'unknown')
       from bulk_result where bulk_action_id = bulk_action.id
     )`,
-    // Triggers, so that no way in which a result comes to its state is left out.
+    // Triggers, so that every path by which a result gets its state is covered.
     `create trigger bulk_result_added after insert on bulk_result
       when new.state in ('done', 'possible', 'failed', 'unknown') begin
         update bulk_action set
@@ -299,7 +299,7 @@ const steps: readonly (readonly string[])[] = [
     "alter table money_day add column profit real",
     "alter table money_day add column profit_btc real",
     "alter table money_day add column compared real not null default 0",
-    // Of a day with a time whose cost or revenue was unknown, only how long that was is known: the rest was even.
+    // For a day with unknown cost or revenue, only the duration of the gap is known: the rest was balanced.
     `update money_day set
       (profit, profit_btc) = (
         select revenue * of_revenue - cost * of_cost, revenue_btc * of_revenue - cost_btc * of_cost from (

@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from "node:sqlite";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** What a miner earned and cost on a local date while it was in one group and mined one coin. */
+/** Earnings and costs of a miner on a local date while it was in one group and mined one coin. */
 export interface MoneyKey {
   /** "2026-11-22". */
   readonly date: string;
@@ -11,11 +11,11 @@ export interface MoneyKey {
   readonly coin: string;
   /** Id; "" if unknown. */
   readonly algorithm: string;
-  /** Of the amounts. */
+  /** Currency of the amounts. */
   readonly currency: string;
 }
 
-/** Sums; null if nothing of it was known. */
+/** Sums; null if no value is known. */
 export interface MoneySums {
   /** s between reads. */
   readonly seconds: number;
@@ -25,17 +25,17 @@ export interface MoneySums {
   readonly costBtc: number | null;
   readonly revenue: number | null;
   readonly revenueBtc: number | null;
-  /** Revenue less cost of the times when both were known: the sums above may be of different times and miners. */
+  /** Revenue less cost over the times when both were known: the sums above may cover different times and miners. */
   readonly profit: number | null;
   readonly profitBtc: number | null;
-  /** Of `seconds`, those that the profit is of. */
+  /** The part of `seconds` that the profit covers. */
   readonly compared: number;
-  /** s whose cost or revenue was unknown; also such between reads of which only a meter knows. */
+  /** Seconds with unknown cost or revenue, including times between reads that only a meter recorded. */
   readonly uncosted: number;
   readonly unearned: number;
 }
 
-/** What the rows of a report are about, with the key column of each. */
+/** The subjects of a report's rows, with the key column of each. */
 export const moneySubjects = { miner: "miner_id", group: "group_id", coin: "coin", algorithm: "algorithm" } as const;
 export type MoneySubject = keyof typeof moneySubjects;
 
@@ -43,7 +43,7 @@ export interface MoneyQuery {
   /** Local dates, both included. */
   readonly from: string;
   readonly to: string;
-  /** Characters of a date that make a period: 10 = day, 7 = month. */
+  /** Characters of a date that identify a period: 10 = day, 7 = month. */
   readonly letters: 7 | 10;
   readonly of: MoneySubject;
   /** Amounts in other currencies are left out; energy and BTC are not. */
@@ -65,11 +65,11 @@ export interface MoneyDays {
   ofMiners(date: string, minerIds: Iterable<number>, currency: string): MoneySums | null;
   /** The first and the last date with rows; null without any. */
   dates(): { readonly first: string; readonly last: string } | null;
-  /** What the energy of each miner has cost so far, by id. */
+  /** The cost of each miner's energy so far, by id. */
   costs(currency: string): Map<number, number>;
-  /** Forgets what the energy of a miner has cost; its days stay in the sums. Throws store.full. */
+  /** Drops the energy cost of a miner; its days stay in the sums. Throws store.full. */
   forget(minerId: number): void;
-  /** Drops what is older than this date. */
+  /** Drops days before this date. */
   prune(date: string): void;
 }
 

@@ -2,7 +2,7 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
 export interface WantedCommands {
-  /** Of these miners; undefined = of all, removed ones included. */
+  /** Undefined: commands of all miners, removed ones included. */
   readonly minerIds?: readonly number[] | undefined;
   readonly actor?: string | undefined;
   /** Epoch ms. */
@@ -12,7 +12,7 @@ export interface WantedCommands {
 /** Ids of the wanted commands on disk, newest first, at most `limit`. */
 export type NewestCommands = (wanted: WantedCommands, limit: number) => number[];
 
-/** A miner and the newest of its commands that is not in the result yet. */
+/** A miner and its newest command that is not in the result yet. */
 interface Head {
   readonly minerId: number;
   readonly id: number;

@@ -16,14 +16,14 @@ export interface NotificationLog {
   /** The open one with this key. */
   open(key: string): StoredNotification | undefined;
   /**
-   * Adds one, or counts a repeat of the open one with the same key, whose `count` is then above 1. Null for a warning
-   * that was cleared while it was open, until it is closed. One that cannot be written is listed from memory, and written
-   * later.
+   * Adds a notification, or counts a repeat of the open one with the same key, whose `count` is then above 1. Null for
+   * a warning that was cleared while open, until it is closed. A failed write is repeated later; until then the
+   * notification is listed from memory.
    */
   raise(notification: NewNotification): StoredNotification | null;
   /** Closes the open one with this key; undefined if there is none. */
   close(key: string): StoredNotification | undefined;
-  /** In one transaction; unknown ids are ignored. Returns those that were not acknowledged yet. */
+  /** In one transaction; unknown ids are ignored. Returns those that were not yet acknowledged. */
   acknowledge(ids: readonly number[] | "all"): Promise<readonly StoredNotification[]>;
   /** In one transaction; unknown ids are ignored. Returns those that were removed. */
   clear(ids: readonly number[] | "all"): Promise<readonly StoredNotification[]>;
@@ -64,7 +64,7 @@ export const openNotifications = async (
   };
 
   let agedAt = Number.NEGATIVE_INFINITY;
-  /** Drops those that were closed long ago; looks about hourly. */
+  /** Drops notifications that were closed long ago; runs about hourly. */
   const age = (): void => {
     if (Math.abs(now() - agedAt) < 3_600_000) return;
     agedAt = now();

@@ -10,7 +10,7 @@ export const outboxLimit = 10_000;
 export interface OutboxLog {
   /** Oldest first. */
   rows(): Iterable<OutboxRow>;
-  /** Adds rows, and drops those over the limit; what cannot be written is kept in memory, and written later. */
+  /** Adds rows, and drops those over the limit; failed writes are kept in memory and repeated later. */
   add(rows: readonly NewOutboxRow[]): void;
   /** Replaces rows that exist, in one transaction. */
   change(rows: readonly OutboxRow[]): void;
@@ -51,7 +51,7 @@ export const openOutbox = async (sqlite: SqliteConnection): Promise<OutboxLog> =
     unwritten.add(row.id);
   };
 
-  /** What has ended goes first, then what is least urgent, then what is oldest. */
+  /** Finished rows go first, then the least urgent, then the oldest. */
   const limit = (): void => {
     const excess = all.size - outboxLimit;
     if (excess <= 0) return;

@@ -4,7 +4,7 @@ import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import { writeSoon } from "./write-soon.ts";
 
-/** What is stored about a rig's power across restarts. W, epoch ms. */
+/** What is remembered of a rig's power across restarts. W, epoch ms. */
 export const PowerMemory = z.object({
   full: z.number().nullable().describe("W at its lasting settings, not throttled"),
   modes: z.record(z.string(), z.number()).describe("W in each of its modes"),
@@ -44,7 +44,7 @@ export type PowerMemory = z.infer<typeof PowerMemory>;
 
 export interface PowerMemories {
   get(minerId: number): PowerMemory | undefined;
-  /** Applies at once, and is written at the end of this turn of the event loop, or when the store can be again. */
+  /** Applies at once, and is written at the end of this turn of the event loop, or once the store is writable again. */
   save(minerId: number, memory: PowerMemory): void;
   forget(minerId: number): void;
   /** Writes unwritten rows. Throws store.full. */

@@ -99,13 +99,13 @@ export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true, uid:
 });
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
-/** The user who made it over the API, whose access it has; null for the file's, and for the owner's. */
+/** The user who created it over the API, whose access it has; null for the file and for the owner. */
 const makerId = z.int().nullable().default(null);
 
-/** Checked by the service, so that a row that a later version refuses does not close the store. */
+/** Checked by the service, so that a row refused by a later version does not keep the store from opening. */
 const definition = z.record(text, z.unknown());
 
-/** The ids of what its steps name, by kind and name, as in src/service/links.ts; absent until it is resolved. */
+/** The ids of the names in its steps, by kind and name, as in src/service/links.ts; absent until resolved. */
 const links = z.record(text, z.int()).optional();
 
 export const StoredTemplate = z.object({
@@ -154,7 +154,7 @@ export const StoredCoin = z.object({
 });
 export type StoredCoin = z.infer<typeof StoredCoin>;
 
-/** A room that the file declares, with its current target. */
+/** A room of the file, with its current target. */
 export const StoredHeating = z.object({
   name: text,
   declared: z.number().describe("°C in the file"),
@@ -174,14 +174,14 @@ export const StoredSection = z.object({
 });
 export type StoredSection = z.infer<typeof StoredSection>;
 
-/** The maximum that an administrator has set for a room over the API. */
+/** The limit that an administrator has set for a room over the API. */
 export const StoredRoomMaximum = z.object({
   room: text.describe("its key, as in GET /api/rooms"),
   max: z.number().describe("W"),
 });
 export type StoredRoomMaximum = z.infer<typeof StoredRoomMaximum>;
 
-/** What the rigs of a follower take of its surplus at most, as a user has set it. */
+/** The user's limit on a follower's share of its surplus. */
 export const StoredFollowLimit = z.object({ follow: text.describe("its name"), watts: z.number().describe("W") });
 export type StoredFollowLimit = z.infer<typeof StoredFollowLimit>;
 
@@ -199,7 +199,7 @@ export const StoredUser = z.object({
 export type StoredUser = z.infer<typeof StoredUser>;
 
 export interface NewNotification {
-  /** What is wrong, on what; null for an event, which is over at once and does not repeat. */
+  /** The problem and its subject; null for an event, which closes at once and does not repeat. */
   readonly key: string | null;
   readonly minerId: number | null;
   readonly uid: string | null;
@@ -207,7 +207,7 @@ export interface NewNotification {
   readonly title: string | null;
   readonly source: string;
   readonly message: string;
-  /** Codes of these texts, with the values in them; null for a text that a user wrote. */
+  /** Codes of these texts, with their values; null for a text written by a user. */
   readonly coded: { readonly title: CodedText | null; readonly message: CodedText | null };
   readonly severity: Severity;
 }
@@ -216,10 +216,10 @@ export interface StoredNotification extends NewNotification {
   readonly id: number;
   /** When it began, epoch ms. */
   readonly time: number;
-  /** When it occurred last, epoch ms. */
+  /** When it last occurred, epoch ms. */
   readonly last: number;
   readonly count: number;
-  /** When it was over, epoch ms; null while it is open. */
+  /** When it was closed, epoch ms; null while open. */
   readonly closed: number | null;
   readonly isAcknowledged: boolean;
 }
@@ -239,7 +239,7 @@ export interface NewOutboxRow {
   readonly group: string;
   /** When it happened, epoch ms. */
   readonly time: number;
-  /** Of a recovery: when its alarm was, epoch ms. */
+  /** For a recovery: the time of its alarm, epoch ms. */
   readonly alarmTime: number | null;
   /** Epoch ms from which it may be sent. */
   readonly due: number;
@@ -247,13 +247,13 @@ export interface NewOutboxRow {
 
 export interface OutboxRow extends NewOutboxRow {
   readonly id: number;
-  /** What is said of an alarm that was over before it was sent. */
+  /** The text about an alarm that ended before it was sent. */
   readonly over: string | null;
   /** The message that it is part of; null until it is first sent. */
   readonly batch: number | null;
   /**
-   * `sending` is written before the first byte leaves; `unknown`: the service stopped meanwhile; `failed`: it is not
-   * delivered, and not tried again.
+   * `sending` is written before the first byte leaves; `unknown`: the service stopped in the meantime; `failed`: not
+   * delivered, and not retried.
    */
   readonly state: "waiting" | "sending" | "sent" | "failed" | "unknown";
   readonly tries: number;
@@ -266,12 +266,12 @@ export interface OutboxRow extends NewOutboxRow {
 export const CommandParameters = z.record(text, z.union([text, z.number(), z.boolean()]));
 export type CommandParameters = z.infer<typeof CommandParameters>;
 
-/** What steps are run for. */
+/** The cause of a run. */
 export const RunCause = CommandCause.omit({ run: true }).extend({ id: z.int() });
 export type RunCause = z.infer<typeof RunCause>;
 
 export interface NewCommand {
-  /** The run that it belongs to; absent for a command that a person or a loop sent. */
+  /** The run that it belongs to; absent for a command sent by a person or a loop. */
   readonly cause?: CommandCause | null;
   readonly minerId: number;
   readonly minerName: string;

@@ -14,7 +14,7 @@ export type Layout = z.infer<typeof Layout>;
 export const KeptReason = z.object({ code: ReasonCode, text: z.string(), since: z.number() });
 export const Records = z.object({ bestShare: z.number().nullable(), foundBlocks: z.number().nullable() });
 
-/** What is stored about a rig across restarts. */
+/** What is remembered of a rig across restarts. */
 export interface RigMemory {
   readonly minerId: number;
   /** Unique over all miners. */
@@ -37,8 +37,8 @@ export interface RigMemories {
   all(): readonly RigMemory[];
   get(minerId: number): RigMemory | undefined;
   /**
-   * Kept at once and written with all others of the next 100 ms. Throws in.use if another miner has this uid. After a
-   * write has failed it writes at once, and throws store.full having kept nothing.
+   * Applies at once and is written with all others of the next 100 ms. Throws in.use if another miner has this uid.
+   * After a failed write it writes at once, and throws store.full without keeping anything.
    */
   remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
   /** In one transaction. Throws store.full; the values are kept and written with the next batch. */
@@ -48,7 +48,7 @@ export interface RigMemories {
   flush(): void;
 }
 
-/** A rig is written twice when it is read first: one row for both. */
+/** A newly read rig is written twice: one row for both. */
 const batchMs = 100;
 
 const noRecords: RigMemory["records"] = { bestShare: null, foundBlocks: null };
@@ -72,7 +72,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   const unsaved = new Map<number, number>();
   /** Miners whose row is to be written. */
   const changed = new Set<number>();
-  /** Of these, whose uid was another before: it may be that of another miner now. */
+  /** Miners among these with a new uid: the old one may now belong to another miner. */
   const released = new Set<number>();
   let isFailing = false;
 
@@ -163,7 +163,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
       const memory = { ...memoryOf(minerId), ...patch };
       const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
       if (other !== undefined && other !== minerId)
-        // Every user of this miner reads it, also one who does not see the other.
+        // Every user of this miner reads it, including users who cannot see the other.
         throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to another miner`);
       if (isFailing) save(memory);
       else {
@@ -198,7 +198,7 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
   records: JSON.stringify(memory.records),
 });
 
-/** A value that no longer fits the schema is dropped; the rig is asked again. */
+/** A value that no longer fits the schema is dropped; the rig is read again. */
 const fromRow = (
   row: Tables["rig_memory"],
   energy: number | null,

@@ -2,7 +2,7 @@ import type { SQLOutputValue } from "node:sqlite";
 import { unlessFull } from "./deferred-delete.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
-/** What a rule or a schedule remembers of one miner; miner 0 = it concerns no single one. Times are epoch ms. */
+/** The state of a rule or schedule for one miner; miner 0: no single miner. Times are epoch ms. */
 export interface StoredRuleState {
   readonly kind: "rule" | "schedule";
   readonly ownerId: number;
@@ -11,13 +11,13 @@ export interface StoredRuleState {
   readonly since: number;
   /** ms that its conditions have held, or not held. */
   readonly elapsed: number;
-  /** Firings so far, which name the runs. */
+  /** Firings so far, which number the runs. */
   readonly count: number;
-  /** Firings of the last day. */
+  /** Times of the firings of the last day. */
   readonly fired: readonly number[];
   /** Why it is held back; null if it is not. */
   readonly held: string | null;
-  /** Actions since a rule last cleared, where it acts again. */
+  /** Actions since a rule last cleared, if it repeats them. */
   readonly attempts: number;
   /** The times of a schedule when this was written, as JSON; null for rules, and for stores of earlier versions. */
   readonly times: string | null;
@@ -52,13 +52,13 @@ export interface RuleLog {
   traces(kind: StoredTrace["kind"], ownerId: number, limit: number): StoredTrace[];
   /** Of all rules and schedules, newest first; `since`: epoch ms. */
   recentTraces(filter: TraceFilter): StoredTrace[];
-  /** The id of the newest trace ever. */
+  /** The highest trace id ever used. */
   readonly lastTraceId: number;
   /** Removes the states of a rule or schedule, and its traces. */
   forget(kind: StoredTrace["kind"], ownerId: number): void;
 }
 
-/** Traces are kept for 30 days, at most so many. */
+/** Retention of traces: 30 days, and a maximum number. */
 const keptMs = 30 * 86_400_000;
 const keptAtMost = 200_000;
 const pruneEvery = 500;

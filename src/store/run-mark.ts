@@ -9,8 +9,8 @@ type BufferedTable = "command" | "notification";
 /** The last run of the service. */
 export interface LastRun {
   /**
-   * Whether this store is as the last run left it. False for a restored backup: anything may have been sent since. Also
-   * false if it is unknown, as on another machine.
+   * Whether this store is unchanged since the last run. False for a restored backup: anything may have been sent since.
+   * Also false if unknown, such as on another machine.
    */
   readonly isUnchanged: boolean;
   /** When it last sent a command, epoch ms; null if unknown. */
@@ -20,9 +20,9 @@ export interface LastRun {
 }
 
 /**
- * A file beside the store counts what is sent, as the store itself does. A backup contains only the store, so a restored
- * one has a lower count than the file, or belongs to an earlier run. The store is written first, so that after a kill its
- * count is no lower than the file's. The file also contains the last ids of rows that are not on disk.
+ * A file beside the store counts sent commands, as the store itself does. A backup contains only the store, so a
+ * restored one has a lower count than the file, or belongs to an earlier run. The store is written first, so that after
+ * a kill its count is no lower than the file's. The file also contains the last ids of rows that are not on disk.
  */
 export interface RunMark {
   readonly last: LastRun;
@@ -102,7 +102,7 @@ export const openRunMark = async (
     last: { isUnchanged, sentAt: row?.time ?? null, lastId },
 
     begin: () => {
-      // A service also starts on a full disk; until something is written, the next run knows nothing of this one.
+      // A service also starts on a full disk; until something is written, the next run has no trace of this one.
       isSaved = unlessFull(() => sqlite.write(save));
       descriptor = file === null ? null : open(file);
       write();
@@ -129,7 +129,7 @@ export const openRunMark = async (
   };
 };
 
-/** null if there is no space; the next run then knows nothing of this one. */
+/** Null if there is no space; the next run then has no trace of this one. */
 const open = (file: string): number | null => {
   try {
     rmSync(file, { force: true });

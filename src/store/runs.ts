@@ -25,22 +25,22 @@ export interface NewRun {
   /** Who requested it, and the user whose access applies; null = full access. */
   readonly actor: string;
   readonly userId: number | null;
-  /** The action of a bulk action; of another run, the kind of its cause. */
+  /** The action of a bulk action; for another run, the kind of its cause. */
   readonly action: string;
   /** Without secrets. */
   readonly parameters: CommandParameters;
-  /** Rigs that get their command at the same time. */
+  /** Rigs that receive their command at the same time. */
   readonly parallel: number;
   /** s between two starts. */
   readonly delay: number;
   readonly dryRun: boolean;
-  /** What it is begun for; null: a bulk action. */
+  /** The cause of the run; null: a bulk action. */
   readonly cause?: RunCause | null;
-  /** Unique, so that it is not begun twice. */
+  /** Unique, so that it does not start twice. */
   readonly occurrence?: string | null;
-  /** The steps as JSON, checked by those who run them; null: the action alone, of an older version. */
+  /** The steps as JSON, validated by the reader; null: only the action, from an older version. */
   readonly steps?: readonly object[] | null;
-  /** s that its steps wait in all. */
+  /** Total seconds that its steps wait. */
   readonly waits?: number;
 }
 
@@ -53,13 +53,13 @@ export interface StoredRun extends Required<NewRun> {
   /** Miners. */
   readonly total: number;
   readonly state: Tables["bulk_action"]["state"];
-  /** Miners that ended so, or that a dry run says would. */
+  /** Miners with this result, or with it predicted by a dry run. */
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
 }
 
-/** What came of a step. `cancelled`: it was not sent. */
+/** The result of a step. `cancelled`: it was not sent. */
 export interface StepResult {
   readonly state: ResultState;
   readonly message: string;
@@ -73,15 +73,15 @@ export interface RunResult {
   readonly message: string;
 }
 
-/** How far a run is with a miner. */
+/** The progress of a run on a miner. */
 export interface RunTurn extends RunResult {
-  /** The number of steps that are over; `state` and `message` are those of the next one, or of all once it has ended. */
+  /** The number of finished steps; `state` and `message` are those of the next one, or of all once it has ended. */
   readonly step: number;
   readonly past: readonly StepResult[];
   readonly commandId: number | null;
 }
 
-/** For a step that sends no command but has an effect elsewhere: after a crash it is unknown. */
+/** For a step without a command but with an effect elsewhere: its result is unknown after a crash. */
 export const noCommand = 0;
 
 /**
@@ -90,7 +90,7 @@ export const noCommand = 0;
  * further steps it is queued again for the next (`next`).
  */
 export interface RunLog {
-  /** Running if any result is queued, else done; resolves once it is on disk. */
+  /** Running if any result is queued, otherwise done; resolves once it is on disk. */
   add(run: NewRun, results: readonly RunResult[]): Promise<StoredRun>;
   /** Whether there is a run with this occurrence. */
   isBegun(occurrence: string): boolean;
@@ -107,7 +107,7 @@ export interface RunLog {
   /** Sets the message of a queued miner, such as the time until which it waits. */
   note(id: number, minerId: number, message: string): Promise<void>;
   end(id: number, result: RunResult): Promise<void>;
-  /** Keeps the result of a step; the miner is then in this state. */
+  /** Stores the result of a step; the miner is then in this state. */
   next(id: number, minerId: number, result: StepResult, then: Omit<RunResult, "minerId">): Promise<void>;
   /** Cancels queued miners, with this message, and a running run. Resolves with the number of miners. */
   cancel(id: number, message: string): Promise<number>;
@@ -115,9 +115,10 @@ export interface RunLog {
 }
 
 /**
- * Opens the log and settles the miners that the last run of the service left open: they take over the outcome of their
- * command, or are queued again if nothing was sent. In a restored backup all open miners become unknown. Runs left open
- * long ago are cancelled: nobody expects them any more. Open it before the commands, which end their own open rows.
+ * Opens the log and settles the miners that the last run of the service left open: they take over the result of their
+ * command, or are queued again if nothing was sent. In a restored backup all open miners become unknown. Runs that were
+ * left open long ago are cancelled, because nobody expects them. Open it before the commands, which end their own open
+ * rows.
  */
 export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<RunLog> => {
   const { tables } = sqlite;

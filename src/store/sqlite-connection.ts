@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 /**
  * One SQLite connection. Kysely builds the queries and runs the reads; writes are built by Kysely and run here, begun
  * and committed in one go, so that no transaction is ever open while other code runs: two connections of this process
- * cannot wait for each other, and nothing strays into a transaction that is not its own.
+ * cannot wait for each other, and no statement ends up in a foreign transaction.
  */
 export class SqliteConnection {
   readonly file: string;
@@ -192,6 +192,6 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
   },
 });
 
-/** For a list of any length: one statement for all lengths, and no limit on the number of parameters. */
+/** For a list of any length: one statement for all lengths, without a limit on the number of parameters. */
 export const isOneOf = (column: string, ids: readonly number[]) =>
   sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(ids)}))`;

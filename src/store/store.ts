@@ -162,9 +162,9 @@ const openFile = async (path: string, now: () => number, reserveReleased: boolea
 };
 
 /**
- * What a user declares or adds is written on a connection that survives a power failure; what the service records often
- * is written on a faster one that survives a crash of the process. They share no table, so in memory each has a database
- * of its own.
+ * Data that a user declares or adds is written on a connection that survives a power failure; frequent records of the
+ * service are written on a faster one that survives a crash of the process. They share no table, so in memory each has
+ * its own database.
  */
 const build = async (
   path: string,

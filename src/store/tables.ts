@@ -18,7 +18,7 @@ export interface Tables {
     /** JSON */
     value: string;
   };
-  /** What was learnt about a rig's power, and what its rules need; JSON. */
+  /** The learned power of a rig, and the data for its rules; JSON. */
   power_memory: { miner_id: number; value: string };
   /** The run of the service that last used the store, and how much it sent (run-mark.ts). One row. */
   run: { only: number; id: string; sent: number; time: number };
@@ -34,7 +34,7 @@ export interface Tables {
     message: string;
     is_warning: number;
     is_acknowledged: number;
-    /** Null for an event, which is over at once. */
+    /** Null for an event, which closes at once. */
     key: string | null;
     severity: Severity;
     count: number;
@@ -79,7 +79,7 @@ export interface Tables {
     parameters: string;
     state: CommandState;
     message: string;
-    /** JSON: the run that it belongs to; null for a command that a person or a loop sent. */
+    /** JSON: the run that it belongs to; null for a command sent by a person or a loop. */
     cause: string | null;
   };
   /** Runs of steps on miners. Their first kind, and until version 7 the only one, were bulk actions. */
@@ -104,9 +104,9 @@ export interface Tables {
     occurrence: string | null;
     /** JSON; null for a bulk action of an older version, whose one step is its action. */
     steps: string | null;
-    /** s that the steps wait in all. */
+    /** Total seconds that the steps wait. */
     waits: Generated<number>;
-    /** Miners that ended so, or that a dry run says would; triggers count them. */
+    /** Miners with this result, or with it predicted by a dry run; triggers count them. */
     done: Generated<number>;
     failed: Generated<number>;
     unknown: Generated<number>;
@@ -121,9 +121,9 @@ export interface Tables {
     command_id: number | null;
     state: (typeof bulkStates)[number];
     message: string;
-    /** The number of steps that are over. */
+    /** The number of finished steps. */
     step: Generated<number>;
-    /** JSON: their results, where there are several steps. */
+    /** JSON: their results, if there are several steps. */
     past: Generated<string>;
   };
   active_pool: { miner_id: number; id: number; url: string; worker: string; ordinal: number };
@@ -148,7 +148,7 @@ export interface Tables {
   rig_energy: { miner_id: number; energy: number };
   /** Wh drawn by the miners of a group; 0 = those in no group, -1 = all miners. */
   group_energy: { group_id: number; energy: number };
-  /** Where a rule or schedule is at a miner; miner 0 = it concerns no single one (rule-log.ts). */
+  /** The state of a rule or schedule for a miner; miner 0: no single miner (rule-log.ts). */
   rule_state: {
     kind: "rule" | "schedule";
     owner_id: number;
@@ -165,7 +165,7 @@ export interface Tables {
     /** JSON */
     times: string | null;
   };
-  /** What rules and schedules did. */
+  /** Traces of rules and schedules. */
   rule_trace: {
     id: number;
     time: number;
@@ -175,9 +175,9 @@ export interface Tables {
     /** JSON */
     value: string;
   };
-  /** The last good value of each source outside (kept-values.ts); JSON. */
+  /** The last good value of each external source (kept-values.ts); JSON. */
   source_value: { source: string; at: number; value: string };
-  /** What each miner earned and cost on each local date (money-days.ts). */
+  /** Earnings and costs of each miner by local date (money-days.ts). */
   money_day: {
     day: string;
     miner_id: number;
@@ -197,14 +197,14 @@ export interface Tables {
     uncosted: number;
     unearned: number;
   };
-  /** What the energy of each miner has cost (money-days.ts). */
+  /** The energy cost of each miner (money-days.ts). */
   money_total: { miner_id: number; currency: string; cost: number };
   /** Browsers that are logged in (sessions.ts); user null = by the service's own key. */
   session: { digest: string; user_id: number | null; key_digest: string; created: number; used: number };
   /** Sums over the miners of each group (farm-samples.ts); group ids as in group_energy. */
   farm_sample: {
     group_id: number;
-    /** s that a row stands for. */
+    /** Seconds that a row represents. */
     span: number;
     time: number;
     power: number | null;

@@ -1,7 +1,7 @@
 /**
- * Many rigs are read at once, and a transaction for each would cost more than its rows: `flush` runs once for all that
- * ask for it, at the end of this turn of the event loop unless `plan` says otherwise. What cannot be written then stays for
- * the next flush.
+ * Many rigs are read at once, and a transaction for each would cost more than its rows: `flush` runs once for all
+ * requests, at the end of this turn of the event loop unless `plan` schedules it otherwise. Failed writes stay for the
+ * next flush.
  */
 export function writeSoon(flush: () => void, plan: (run: () => void) => unknown = setImmediate): () => void {
   let isPlanned = false;
@@ -10,7 +10,7 @@ export function writeSoon(flush: () => void, plan: (run: () => void) => unknown 
     try {
       flush();
     } catch {
-      // The next flush says why.
+      // The next flush reports the reason.
     }
   };
   return () => {

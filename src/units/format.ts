@@ -15,7 +15,7 @@ export interface Format {
   money(amount: number): string;
   /** Plain digits, for programs: "12169". */
   count(number: number): string;
-  /** A whole number for people: "12,169". */
+  /** A whole number for display: "12,169". */
   grouped(number: number): string;
   /** Two decimals. */
   decimal(number: number): string;
@@ -28,7 +28,7 @@ export type HashUnit = "H/s" | "Sol/s" | "G/s";
 export interface Display {
   readonly locale: string;
   readonly currency: string;
-  /** By default that of the machine. */
+  /** Default: the machine's. */
   readonly timeZone?: string | undefined;
 }
 

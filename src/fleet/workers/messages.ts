@@ -9,17 +9,17 @@ import type { Remembered, RigState } from "../state.ts";
 import type { ShapeTexts } from "./remote-state.ts";
 
 /**
- * What the main thread and a worker thread send each other: plain data. A worker gets everything and remembers
- * nothing, so it may be replaced at any time. `rig` is the number of a rig in its worker, new for each declaration.
+ * Messages between the main thread and a worker thread: plain data. A worker receives everything and remembers nothing,
+ * so it can be replaced at any time. `rig` is the number of a rig in its worker, new for each declaration.
  */
 
-/** Given to the thread when it starts; without secrets. */
+/** Passed to the thread at its start; without secrets. */
 export interface ThreadSettings {
   /** ms that one read may take. */
   readonly timeout: number;
   /** Epoch ms at which the monotonic clock of the main thread was 0. */
   readonly timeOrigin: number;
-  /** Where the main thread has clocks of its own; `clocks` sets them. */
+  /** If the main thread has its own clocks; `clocks` sets them. */
   readonly clocks: Clocks | null;
 }
 
@@ -34,7 +34,7 @@ export interface PutRig {
   readonly rig: number;
   readonly declared: Declared;
   readonly remembered: Remembered;
-  /** Its state where another worker has polled it until now; the reading is in `body`. */
+  /** Its state if another worker has polled it until now; the reading is in `body`. */
   readonly last: Omit<RigState, "reading" | "brief"> | null;
   readonly body: Uint8Array | null;
   readonly uptime: number | null;
@@ -42,7 +42,7 @@ export interface PutRig {
   readonly held: boolean;
   /** s for which it may be silent after an accepted restart. */
   readonly restarts: number;
-  /** For the passwords that rigs do not report. */
+  /** For the pool passwords, which rigs do not report. */
   readonly logins: readonly PoolLogin[];
 }
 
@@ -57,7 +57,7 @@ export type ToThread =
   | { readonly t: "put"; readonly rigs: readonly PutRig[] }
   | Call
   | { readonly t: "abort"; readonly n: number; readonly reason: string }
-  /** Answered by `taken` once nothing else uses the rig, which then waits until `give`. */
+  /** Answered by `taken` once nothing else uses the rig, which is then reserved until `give`. */
   | { readonly t: "take" | "give" | "remove" | "doubt" | "makeWay" | "restarted" | "drop"; readonly rig: number }
   | { readonly t: "restarts"; readonly rig: number; readonly seconds: number }
   | { readonly t: "pace"; readonly rig: number; readonly interval: number }
@@ -65,14 +65,14 @@ export type ToThread =
   | { readonly t: "remembered"; readonly n: number; readonly error: SentError | null }
   | { readonly t: "clocks"; readonly clocks: Clocks }
   | { readonly t: "watchKeys"; readonly watched: boolean }
-  /** The main thread has taken a batch of reads; another may come. */
+  /** The main thread has processed a batch of reads; another may be sent. */
   | { readonly t: "credit" }
   | { readonly t: "close" };
 
-/** Batches that a thread may send before the main thread has taken the first of them. */
+/** Batches that a thread may send before the main thread has processed the first of them. */
 export const firstCredit = 4;
 
-/** What happened to a rig with the reads of a batch. */
+/** An event of a rig, sent with the reads of a batch. */
 export type Happening = { readonly rig: number } & (
   | { readonly t: "disconnected"; readonly isKnown: boolean }
   | { readonly t: "refused"; readonly message: string }
@@ -94,7 +94,7 @@ export type FromThread =
   | { readonly t: "beat"; readonly health: WorkerHealth }
   | { readonly t: "closed" };
 
-/** An error without its class, which does not survive the way. */
+/** An error without its class, which cannot be transferred. */
 export interface SentError {
   readonly code: ProblemCode | null;
   readonly session: boolean;

@@ -6,11 +6,11 @@ export interface PackedRead {
   readonly rig: number;
   /** More than the time has changed. */
   readonly changed: boolean;
-  /** As `changedKeys`. */
+  /** As in `changedKeys`. */
   readonly keys: number;
   readonly hasShape: boolean;
   readonly state: RigState;
-  /** Its reading as JSON; null where it is as sent before, except for the time. */
+  /** Its reading as JSON; null if it equals the last one sent, except for the time. */
   readonly body: string | null;
 }
 
@@ -22,8 +22,8 @@ const shapeFlag = 8;
 const bytesOfOne = 8 * figuresOfOne + 3 * 4 + 1;
 
 /**
- * A batch of reads as one block of memory, which changes hands without being copied: column after column, the bodies at
- * the end.
+ * A batch of reads as one block of memory, transferred without copying: column after column, with the bodies at the
+ * end.
  */
 export function pack(reads: readonly PackedRead[]): ArrayBuffer {
   const count = reads.length;
@@ -48,7 +48,7 @@ export function pack(reads: readonly PackedRead[]): ArrayBuffer {
   return packet;
 }
 
-/** A read as the main thread takes it from a packet. */
+/** A read unpacked by the main thread. */
 export interface UnpackedRead {
   readonly rig: number;
   readonly changed: boolean;

@@ -13,14 +13,14 @@ import {
 } from "./messages.ts";
 import type { RemoteRig, ThreadOfRig } from "./remote-rig.ts";
 
-/** What the poller makes of what a thread sends. */
+/** Receives the messages of a thread. */
 export interface ThreadListener {
   reads(message: Extract<FromThread, { t: "reads" }>, rigs: ReadonlyMap<number, RemoteRig>): void;
   remember(rig: RemoteRig, remembered: Extract<FromThread, { t: "remember" }>["remembered"]): Promise<void>;
   loginsOf(rig: RemoteRig): readonly PoolLogin[];
-  /** It ended unexpectedly; `ends` says how often in a row, and when a new thread takes over its rigs. */
+  /** The thread ended unexpectedly; `ends`: its consecutive ends, and when a new thread takes over its rigs. */
   ended(error: Error, ends: ThreadEnds): void;
-  /** It has run for long after that. */
+  /** The thread has since run for long enough. */
   recovered(): void;
 }
 
@@ -37,26 +37,26 @@ export interface PollerThreadOptions {
   readonly worker: number;
   readonly settings: Omit<ThreadSettings, "clocks">;
   readonly listener: ThreadListener;
-  /** What the clocks of the main thread show, where they differ from the machine's. */
+  /** The clocks of the main thread, if they differ from the machine's. */
   clocks(): Clocks | null;
   /** The module that the thread runs. */
   readonly file: URL;
-  /** MB that its heap may grow to. */
+  /** Limit of its heap in MB. */
   readonly heapMb: number;
 }
 
-/** Beats that may fail to come; the first one only comes once the modules are loaded. */
+/** Beats that may be missed; the first one is sent only once the modules are loaded. */
 const missedBeats = { first: 60, later: 10 };
 const beatMs = 1_000;
-/** A thread that ran for so many ms counts as recovered. */
+/** ms after which a running thread counts as recovered. */
 const recoveredMs = 300_000;
 const restarts: BackOff = { firstMs: 1_000, longestMs: 60_000 };
-/** Rigs given to a new thread at once, so that other work is not delayed. */
+/** Rigs passed to a new thread per turn, so that other work is not delayed. */
 const putAtOnce = 500;
 /** ms for a thread to send its last reads. */
 const closeMs = 2_000;
 
-/** What a thread runs, from the sources or built. */
+/** The module of a thread, from the sources or built. */
 export const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
 
 interface OpenCall {
@@ -64,7 +64,7 @@ interface OpenCall {
   reject(error: Error): void;
 }
 
-/** One worker thread with its rigs. When it ends or hangs, a new one gets them with all that is known of them. */
+/** One worker thread with its rigs. If it ends or hangs, a new one takes over with their last known state. */
 export class PollerThread implements ThreadOfRig {
   readonly #options: PollerThreadOptions;
   readonly #listener: ThreadListener;
@@ -82,7 +82,7 @@ export class PollerThread implements ThreadOfRig {
   #beatsMissed = 0;
   #hasBeaten = false;
   #startedAt = 0;
-  /** Ends in a row. */
+  /** Consecutive ends. */
   #ends = 0;
   #fault: Error | null = null;
   #restart: NodeJS.Timeout | null = null;
@@ -138,7 +138,7 @@ export class PollerThread implements ThreadOfRig {
     this.#send({ t: "watchKeys", watched });
   }
 
-  /** Messages for a thread that has ended are dropped: the next one gets the whole state. */
+  /** Messages to an ended thread are dropped: the next one receives the whole state. */
   post(rig: RemoteRig, message: ToThread): void {
     if (this.#worker === null) return;
     if (this.#unput.delete(rig)) this.#send({ t: "put", rigs: [rig.toPut()] });
@@ -166,7 +166,7 @@ export class PollerThread implements ThreadOfRig {
     if (clocks !== null) this.#worker?.postMessage({ t: "clocks", clocks } satisfies ToThread);
   }
 
-  /** Ends the thread, as a fault in it would. */
+  /** Ends the thread like a fault in it would. */
   async kill(): Promise<void> {
     await this.#worker?.terminate();
   }
@@ -213,7 +213,7 @@ export class PollerThread implements ThreadOfRig {
     this.#putSoon();
   }
 
-  /** null where the machine has no room for another thread: that counts as one that has ended. */
+  /** Null if the machine has no room for another thread: counts as an ended one. */
   #open(): Worker | null {
     const { file, settings, heapMb, clocks } = this.#options;
     try {
@@ -292,7 +292,7 @@ export class PollerThread implements ThreadOfRig {
       this.#send({ t: "remembered", n, error: error === null ? null : sentError(error) });
   }
 
-  /** Counts beats instead of time: while the main thread hangs, it takes none. */
+  /** Counts beats instead of time: a hanging main thread receives none. */
   #watch(): void {
     if (this.#worker === null) return;
     this.#beatsMissed += 1;

@@ -22,20 +22,20 @@ import { RemoteState, type Shape } from "./remote-state.ts";
 
 type AnyCall = Call extends infer C ? (C extends Call ? Omit<C, "n" | "rig"> : never) : never;
 
-/** The way to the worker thread of a rig. */
+/** The connection of a rig to its worker thread. */
 export interface ThreadOfRig {
-  /** Rises when the thread is replaced: an exchange that was prepared with the one before is not sent to the next. */
+  /** Increases when the thread is replaced: an exchange prepared for the previous thread is not sent to the next. */
   readonly generation: number;
   post(rig: RemoteRig, message: ToThread): void;
-  /** Throws what the rig or its driver threw, or `rig.unreachable` when the thread has ended. */
+  /** Throws the error of the rig or its driver, or `rig.unreachable` if the thread has ended. */
   call(rig: RemoteRig, call: AnyCall, signal?: AbortSignal): Promise<string>;
   loginsOf(rig: RemoteRig): readonly PoolLogin[];
 }
 
-/** ms between two reads from which on a rig keeps a copy of its part of a batch. */
+/** Interval in ms from which a rig keeps a copy of its part of a batch. */
 const keptMs = 60_000;
 
-/** A rig that is polled in a worker thread: its state as last received, and the way to it. */
+/** A rig that is polled in a worker thread: its last received state, and the connection to the thread. */
 export class RemoteRig implements PolledRig {
   readonly number: number;
   #declared: Declared;
@@ -44,12 +44,12 @@ export class RemoteRig implements PolledRig {
   readonly #mutex = new Mutex();
   readonly #now: () => number;
   #state: RigState;
-  /** As received last; null before the first read. */
+  /** As last received; null before the first read. */
   #shape: Shape | null = null;
   #body: Uint8Array | null = null;
   #logins: readonly PoolLogin[] = [];
   #plug: Plug | null = null;
-  /** Someone has its turn with the rig, or waits for it. */
+  /** Its turn is taken or requested. */
   #held = false;
   #taken: () => void = () => undefined;
   #isRemoved = false;
@@ -99,7 +99,7 @@ export class RemoteRig implements PolledRig {
     });
   }
 
-  /** One of its own, which speaks HTTP: rigs whose plugs speak MQTT are read in the main thread. */
+  /** Its own plug, over HTTP: rigs whose plugs use MQTT are read in the main thread. */
   get plug(): Plug | null {
     const { supply, disabled } = this.declared;
     if (supply && !disabled) this.#plug ??= openPlug(supply, { messages: noMessages, now: this.#now });
@@ -124,7 +124,7 @@ export class RemoteRig implements PolledRig {
     this.#post({ t: "restarted", rig: this.number });
   }
 
-  /** Commands go to the thread that has read the rig for them: another one has not seen which rig answers. */
+  /** Commands go to the thread that has read the rig for them: another thread does not know which rig answers. */
   rig(): Rig {
     const { generation } = this.#thread;
     const call = (what: AnyCall, signal: AbortSignal): Promise<string> =>
@@ -152,7 +152,10 @@ export class RemoteRig implements PolledRig {
     };
   }
 
-  /** Never rejects: where the thread ended meanwhile, the read has failed. Whether the state has changed without it. */
+  /**
+   * Never rejects: if the thread ended in the meantime, the read has failed. Returns whether the state has changed
+   * otherwise.
+   */
   async read(manner: ReadManner): Promise<boolean> {
     try {
       await this.#thread.call(this, { t: "read", manner });
@@ -170,7 +173,7 @@ export class RemoteRig implements PolledRig {
     }
   }
 
-  /** Takes a read from its thread. */
+  /** Applies a read from its thread. */
   update({ hasReading, body, figures, offset }: UnpackedRead, newShape: Shape | null): void {
     this.#shape = newShape ?? this.#shape;
     if (!hasReading) this.#body = null;
@@ -188,12 +191,12 @@ export class RemoteRig implements PolledRig {
     this.#post({ t: "drop", rig: this.number });
   }
 
-  /** Its thread has the rig ready for `exclusively`. */
+  /** The thread has reserved the rig for `exclusively`. */
   taken(): void {
     this.#taken();
   }
 
-  /** It has left the poller: what waits for it goes on, and fails. */
+  /** The rig has left the poller: its waiting work continues, and fails. */
   remove(): void {
     this.#post({ t: "remove", rig: this.number });
     this.#isRemoved = true;
@@ -220,7 +223,7 @@ export class RemoteRig implements PolledRig {
     };
   }
 
-  /** Passwords of pools may have changed. */
+  /** Pool passwords may have changed. */
   refreshLogins(): void {
     const logins = this.#thread.loginsOf(this);
     if (logins === this.#logins) return;

@@ -3,18 +3,18 @@ import type { Reading } from "../../link/driver.ts";
 import type { Brief, Remembered, RigState } from "../state.ts";
 
 /**
- * The state of a rig as a worker thread sends it: twelve figures with each read, the shape when something in it has
- * changed, and the reading as JSON, which is decoded only when somebody asks for it.
+ * The state of a rig as sent by a worker thread: twelve figures with each read, the shape if anything in it has
+ * changed, and the reading as JSON, which is decoded only on request.
  */
 
-/** What seldom changes of a state, and of its reading. */
+/** The rarely changing parts of a state and of its reading. */
 export interface Shape
   extends Omit<Remembered, "energy" | "startedAt">,
     Pick<RigState, "trouble" | "restarting">,
     Pick<Brief, "pools" | "devices"> {
   readonly algorithm: string | null;
   readonly powerSource: RigReadings["powerSource"];
-  /** Of few rigs. */
+  /** Present for few rigs. */
   readonly rare?: Pick<Brief, "locked" | "starting"> & Partial<Pick<RigReadings, "dual">>;
 }
 
@@ -40,7 +40,7 @@ export function shapeOf(state: RigState): Shape {
   };
 }
 
-/** The shape as JSON in two texts: what is the rig's own, and what rigs of one model have in common. */
+/** The shape as JSON in two texts: the rig's own part, and the part that rigs of one model have in common. */
 export function writeShape({ controls, layout, software, driver, devices, ...rest }: Shape): ShapeTexts {
   const { algorithm, powerSource, ...own } = rest;
   return [JSON.stringify(own), JSON.stringify({ controls, layout, software, driver, devices, algorithm, powerSource })];
@@ -49,7 +49,7 @@ export type ShapeTexts = readonly [own: string, common: string];
 
 type Common = Pick<Shape, "controls" | "layout" | "software" | "driver" | "devices" | "algorithm" | "powerSource">;
 
-/** Each common text is decoded once, and its value shared by all rigs that have it. */
+/** Each common text is decoded once, and its value shared by all rigs with it. */
 const commons = new Map<string, Common>();
 const commonsAtMost = 1_000;
 
@@ -98,7 +98,7 @@ export function writeFigures(state: RigState, to: Float64Array, offset: number):
   for (let index = 0; index < figuresOfOne; index += 1) to[offset + index] = figures[index] ?? Number.NaN;
 }
 
-/** The reading without what the shape has of it. Throws what Rigbridge fails on. */
+/** The reading without the parts in the shape. Throws if the reading cannot be processed. */
 export const bodyOf = (reading: Reading): string => JSON.stringify({ ...reading, controls: undefined });
 
 type Body = Omit<Reading, "controls">;

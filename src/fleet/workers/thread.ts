@@ -24,13 +24,13 @@ import {
 import { type PackedRead, pack } from "./packet.ts";
 import { bodyOf, readingOf, type Shape, type ShapeTexts, shapeOf, writeShape } from "./remote-state.ts";
 
-/** What a worker thread runs: a fleet, whose reads go to the main thread in batches. */
+/** The code of a worker thread: a fleet that sends its reads to the main thread in batches. */
 
 interface Entry {
   readonly number: number;
   readonly rig: FleetRig;
   logins: readonly PoolLogin[];
-  /** What the main thread has, or is about to get. */
+  /** The shape that the main thread has, or will get next. */
   shape: Shape | null;
   reading: Reading | null;
   /** Ends the turn of the main thread. */
@@ -51,14 +51,14 @@ class PollingThread {
   readonly #fleet: Fleet;
   readonly #entries = new Map<number, Entry>();
   readonly #byRig = new Map<number, Entry>();
-  /** Reads that the main thread has not got: of each rig the newest, however long the main thread takes. */
+  /** Reads not sent to the main thread yet: only the newest of each rig, however slow the main thread is. */
   readonly #pending = new Map<Entry, Pending>();
   #happenings: Happening[] = [];
   #flushing = false;
   #credit = firstCredit;
   readonly #remembering = new Map<number, (error: SentError | null) => void>();
   #asked = 0;
-  /** Exchanges of calls under way. */
+  /** Running exchanges of calls. */
   readonly #calls = new Map<number, AbortController>();
   readonly #lag = monitorEventLoopDelay({ resolution: 20 });
 
@@ -170,7 +170,7 @@ class PollingThread {
     if (held) this.#hold(entry, number);
   }
 
-  /** The turn of the main thread. With a rig that has been removed there is nothing to wait for. */
+  /** The turn of the main thread. A removed rig needs no waiting. */
   #hold(entry: Entry | undefined, rig: number): void {
     if (entry === undefined) {
       this.#post({ t: "taken", rig });
@@ -226,7 +226,7 @@ class PollingThread {
     });
   }
 
-  /** Throws what Rigbridge fails on: the fleet then drops the reading. */
+  /** Throws if the reading cannot be processed: the fleet then drops it. */
   #take(id: number, state: RigState, changed: boolean, keys: number): void {
     const entry = this.#byRig.get(id);
     if (entry === undefined) return;
@@ -267,7 +267,7 @@ class PollingThread {
     this.#flushing = true;
     setTimeout(() => {
       this.#flushing = false;
-      // Else the next credit does.
+      // Otherwise the next credit does.
       if (this.#credit > 0) this.#flush();
     }, batchMs);
   }
@@ -298,7 +298,7 @@ class PollingThread {
     this.#post({ t: "beat", health });
   }
 
-  /** The reads so far still go to the main thread. */
+  /** The remaining reads are still sent to the main thread. */
   async #close(): Promise<void> {
     await this.#fleet.close();
     this.#flush();

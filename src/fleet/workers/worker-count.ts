@@ -1,10 +1,13 @@
 import { availableParallelism } from "node:os";
 
-/** Reads per second that are worth a thread, and those up to which the main thread alone is better. */
+/** Reads per second that justify a thread, and those up to which the main thread alone is better. */
 const readsOfOne = 1_000;
 const readsOfNone = 1_500;
 
-/** The worker threads for so many reads per second: as set, or by the machine, with a core left for the main thread. */
+/**
+ * The number of worker threads for these reads per second: as set, or by the machine, with a core left for the main
+ * thread.
+ */
 export function workerCount(
   setting: number | "auto",
   readsPerSecond: number,

@@ -16,25 +16,27 @@ import { readShape, type Shape } from "./remote-state.ts";
 
 export interface WorkerPollerOptions extends FleetOptions {
   readonly workers: number;
-  /** The logins of configured pools that a miner may have; the same list until it changes. */
+  /** The logins of configured pools that a miner may use; the same list until it changes. */
   poolLogins(minerId: number): readonly PoolLogin[];
   readonly ended: ThreadListener["ended"];
   readonly recovered: ThreadListener["recovered"];
   /** The module that each thread runs; by default `threadFile`. */
   readonly file?: URL;
-  /** MB that its heap may grow to; by default 2,048, which is enough for 50,000 rigs. */
+  /** Limit of its heap in MB; by default 2,048, which is enough for 50,000 rigs. */
   readonly heapMb?: number;
 }
 
-/** Each rig's passwords of pools are looked up again every ten turns, so that no turn is long; a command looks for itself. */
+/**
+ * Each rig's pool passwords are refreshed every ten turns, so that no turn is long; a command refreshes them itself.
+ */
 const loginTurns = 10;
 const loginTurnMs = 1_000;
 /** ms between two settings of the clocks of threads. */
 const clockMs = 20;
 
 /**
- * Polls rigs in worker threads. Those behind a plug that speaks by messages, managed miners, and those that are not read,
- * stay in this thread.
+ * Polls rigs in worker threads. Rigs behind MQTT plugs, managed miners, and rigs that are not read, stay in this
+ * thread.
  */
 export class WorkerPoller implements Poller {
   readonly #options: WorkerPollerOptions;
@@ -141,17 +143,17 @@ export class WorkerPoller implements Poller {
     await settledRigs(() => this.#threadOf.keys(), this.#nextRead);
   }
 
-  /** Passwords of pools have changed. */
+  /** Pool passwords have changed. */
   refreshLogins(): void {
     for (let turn = 0; turn < loginTurns; turn += 1) this.#turnLogins();
   }
 
-  /** Of each thread. */
+  /** The health of each thread. */
   health(): readonly WorkerHealth[] {
     return this.#threads.map(({ health }) => health);
   }
 
-  /** Ends a worker, as a fault in it would; they are counted from 1. */
+  /** Ends a worker like a fault in it would; they are counted from 1. */
   async kill(worker: number): Promise<void> {
     await this.#threads[worker - 1]?.kill();
   }
@@ -166,7 +168,7 @@ export class WorkerPoller implements Poller {
     this.#nextRead.ended();
   }
 
-  /** In the thread with the least to do. */
+  /** In the least loaded thread. */
   #remote(declared: Declared, remembered: Remembered): RemoteRig {
     const [first, ...others] = this.#threads;
     if (first === undefined) throw new RigbridgeError("internal", "A poller without threads");
@@ -230,7 +232,7 @@ export class WorkerPoller implements Poller {
 
   #turnLogins(): void {
     this.#loginTurn = (this.#loginTurn + 1) % loginTurns;
-    // Only WhatsMiners need them, which a rig that is not recognised may be.
+    // Only WhatsMiners need them, and an unidentified rig may be one.
     for (const rig of this.#threadOf.keys())
       if (rig.number % loginTurns === this.#loginTurn && (rig.state.driver ?? "whatsminer") === "whatsminer")
         rig.refreshLogins();
