@@ -3,8 +3,8 @@ import { inPlace, nodeFile, packageFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
 /**
- * Installs what is missing, then runs a command of a package, or a file of this repository, on the pinned Node:
- * `node scripts/installed.mjs @biomejs/biome:biome ci .`, `node scripts/installed.mjs test/docs/write.ts --write`.
+ * Installs missing parts, then runs a command of a package, or a file of this repository, on the pinned Node: `node
+ * scripts/installed.mjs @biomejs/biome:biome ci .`, `node scripts/installed.mjs test/docs/write.ts --write`.
  */
 async function main([program, ...args]) {
   if (!(await setUp({ frontEnds: false, building: false }))) return 1;

@@ -164,7 +164,7 @@ async function during({ file, source, start, end, after }, run) {
   }
 }
 
-/** Both projects, and what the compiler keeps of them: from what it has checked without a change, one takes seconds. */
+/** Both projects, with the compiler's cache: without changes, a check takes seconds. */
 const projects = [".", "src/web"];
 const keptOf = (project) =>
   join(root, "node_modules", ".cache", `mutations-${project.replaceAll(/\W/g, "-")}.tsbuildinfo`);
@@ -202,7 +202,7 @@ async function firstFailure(file) {
   ];
   for (const { tests, projects } of rounds) {
     if (tests.length === 0) continue;
-    // The front ends' tests run what is built.
+    // The front ends' tests run the built files.
     if (!projects.includes("unit") && !(await setUp({ frontEnds: true }))) return "the build";
     const { output: report } = await jest(["--bail", "--runTestsByPath", ...tests, "--selectProjects", ...projects]);
     const [, failed] = /^\S*FAIL .*?(test\/\S+)/m.exec(report.replaceAll(escapes, "")) ?? [];
@@ -219,7 +219,7 @@ const jest = (args) =>
     NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
   });
 
-/** Tests stand in the folder of the same name as what they test, and often in a file of the same name. */
+/** Tests are in the folder with the same name as the tested code, and often in a file with the same name. */
 function distance(file, test) {
   const [source, target] = [file, test.slice(root.length)].map((path) => path.split("/").slice(1));
   const same = source.findIndex((part, at) => part !== target[at]);

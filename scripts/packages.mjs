@@ -54,7 +54,7 @@ function removeUnusedTypes(dist) {
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
 }
 
-/** Of the messages, the package has those that notifications are made of; the dashboard's are in its own files. */
+/** The package contains only the messages for notifications; the dashboard's are in its own files. */
 function writeServiceMessages(dist) {
   const folder = join(root, "src", "messages");
   for (const file of readdirSync(folder).filter((each) => extname(each) === ".json")) {

@@ -5,9 +5,9 @@ import { buildPackages, filesUnder, sources } from "./packages.mjs";
 import { nodeFile, root, spawned } from "./run.mjs";
 
 /**
- * Installs and builds what is missing or outdated, with progress on stderr. Hashes tell what is outdated, because git
- * sets no useful times. `frontEnds` includes Node-RED and Homebridge, whose tests double the installation.
- * Without `building` it only installs. Resolves with false when a step failed, after printing its output.
+ * Installs and builds missing and outdated parts, with progress on stderr. Hashes detect outdated ones, because git
+ * sets no useful times. `frontEnds` includes Node-RED and Homebridge, whose tests double the installation. Without
+ * `building` it only installs. Resolves with false if a step failed, after printing its output.
  */
 export async function setUp({ frontEnds, building = true }) {
   const steps = [];

@@ -66,7 +66,7 @@ function jestArguments(given) {
   return projects.length === 0 ? args : [...args, "--selectProjects", ...projects];
 }
 
-/** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
+/** `npm test`: installs and builds missing parts, then runs every check, and fails if one of them does. */
 async function main() {
   // In parallel, because apt waits for the network while npm unpacks.
   const installing = installSystemParts(
@@ -93,7 +93,7 @@ function isThere({ commands, asked = ["--version"] }) {
   return commands.some((command) => spawnSync(command, asked, { stdio: "ignore" }).error === undefined);
 }
 
-/** Installs them as root on Debian and its derivatives; elsewhere prints what is missing. */
+/** Installs them as root on Debian and its derivatives; elsewhere prints the missing ones. */
 async function installSystemParts(missing) {
   if (missing.length === 0) return;
   const packages = missing.map(({ debian }) => debian);

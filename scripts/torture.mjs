@@ -4,9 +4,9 @@ import { childEnvironment, inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
 /**
- * `npm run torture [-- name ...]`: the stress tests, one program after the other. Each prints what it did and measured,
- * and fails when a guarantee is broken; it prints and skips what this machine does not allow (root, a tmpfs). Numbers go
- * to the programs: `npm run soak -- 2` runs for two minutes.
+ * `npm run torture [-- name ...]`: the stress tests, one program after another. Each prints its actions and
+ * measurements, and fails if a guarantee is broken; it prints and skips parts that this machine does not allow (root, a
+ * tmpfs). Numbers are passed to the programs: `npm run soak -- 2` runs for two minutes.
  */
 async function main() {
   if (!(await setUp({ frontEnds: true }))) return 1;

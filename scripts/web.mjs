@@ -9,7 +9,7 @@ import { root } from "./run.mjs";
 const source = join(root, "src", "web");
 const target = join(root, "dist", "web");
 
-/** What is sent compressed; the service takes the file that the browser accepts. */
+/** Compressed files; the service sends the variant that the browser accepts. */
 const compressed = new Set([".html", ".js", ".css", ".svg", ".webmanifest"]);
 
 /** Settings of the dashboard's build, for Vite's build and its development server. */
@@ -80,8 +80,8 @@ function formSchemas() {
 }
 
 /**
- * Completes each language's texts with the English ones that it lacks. `virtual:hints/de`: the hints of forms, a file of
- * their own, since most pages have no form.
+ * Completes each language's texts with the missing ones in English. `virtual:hints/de`: the hints of forms, a separate
+ * file, because most pages have no form.
  */
 function messages() {
   const whole = async (texts) => {
@@ -109,8 +109,8 @@ function messages() {
 }
 
 /**
- * Builds dist/web, with a compressed file beside each one; of assets only the compressed ones stay, since nearly no client
- * asks for another. The contract must have been built.
+ * Builds dist/web, with a compressed copy of each file; assets keep only the compressed copies, because nearly all
+ * clients accept them. The contract must be built first.
  */
 async function buildWeb() {
   // Otherwise Vite builds for the environment that it is started in, with paths of this machine in the files.

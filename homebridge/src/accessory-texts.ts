@@ -29,7 +29,7 @@ const cut = (text: string, length: number): string => text.slice(0, length).repl
 /** Starts and ends with a letter or digit. */
 const trimmed = (text: string): string => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 
-/** What an accessory or device says it is. */
+/** The identity of an accessory or device. */
 export interface Information {
   readonly manufacturer: string;
   readonly model: string;
@@ -45,7 +45,7 @@ export const rigInformation = ({ identity, hardware, uid }: Miner): Information 
   firmware: versionIn(identity?.firmware ?? ""),
 });
 
-/** Of what is not a rig. */
+/** The identity of an accessory that is not a rig. */
 export const ownInformation = (model: string, serial: string): Information => ({
   manufacturer: "Rigbridge",
   model,

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import type { Group, ManualAction, Miner, Summary } from "rigbridge";
 import type { Energies, FarmListener, FarmLists, RigFaults } from "rigbridge/farm";
 
-/** The farm as it is now. */
+/** The current farm. */
 export interface Farm {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
@@ -14,7 +14,9 @@ export interface Farm {
   readonly hidden: ReadonlySet<string>;
 }
 
-/** `host:port` of rigs that may be any accessory or device without a plan: what was shown at their address stays. */
+/**
+ * `host:port` of rigs that may be any accessory or device without a plan: the accessories shown at their address stay.
+ */
 export const unresolvedHosts = (
   { miners, hidden }: Farm,
   isUnresolved: (miner: Miner) => boolean,
@@ -44,8 +46,8 @@ export class FarmView implements FarmListener {
   }
 
   /**
-   * Takes in how a miner is after a command, unless the miner was removed meanwhile. Resolves once that is reported;
-   * several calls in a row are reported once.
+   * Applies a miner's state after a command, unless the miner was removed in the meantime. Resolves once that is
+   * reported; several calls in a row are reported once.
    */
   refresh(miner: Miner): Promise<void> {
     if (this.#miners.has(miner.id)) this.#miners.set(miner.id, miner);

@@ -30,12 +30,12 @@ export const isHashing = ({ readings }: Miner): boolean => (readings.hashrate ??
 export const roomOf = ({ miner, choices }: VisibleRig): Heating | null =>
   choices.as === "heater" ? miner.heating : null;
 
-/** A heater that waits for its room to cool down is on; one that a person stopped is off until switched on. */
+/** A heater that waits for its room to cool down is on; a heater that a person stopped is off until switched on. */
 export const isHeaterOn = (miner: Miner, { held }: Heating): boolean => isMining(miner) || !held;
 
 /** Rigs that are switched together. */
 export interface SwitchState {
-  /** Those that a command goes to. */
+  /** The targets of a command. */
   readonly ids: readonly number[];
   /** false = none of them has current readings. */
   readonly isCurrent: boolean;

@@ -24,7 +24,7 @@ const Status = z.object({
 });
 export type Status = z.infer<typeof Status>;
 
-/** Written whenever something else is shown. A failure is logged once. */
+/** Written whenever the displayed content changes. A failure is logged once. */
 export class StatusFile {
   readonly #file: string;
   readonly #warn: (message: string) => void;

@@ -92,7 +92,7 @@ function visibleGroups(
   return all || tooMany ? [whole, ...visible] : visible;
 }
 
-/** null if none of them is known. */
+/** Null if no value is known. */
 function sumOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value);

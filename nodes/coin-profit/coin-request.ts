@@ -15,7 +15,7 @@ export interface CoinRequest {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** The API parameters that each action takes from the node's fields. */
+/** The API parameters that each action uses from the node's fields. */
 const taken = {
   set: ["shortName", "profit", "difficulty", "reward", "btc", "usd"],
   add: ["shortName", "name", "algorithm", "profit", "difficulty", "reward", "btc", "usd"],

@@ -117,7 +117,7 @@ const isIn = <T extends object>(table: T, name: string): name is keyof T & strin
 
 const controlOf = (miner: Miner, name: string): Control | undefined => miner.controls.find(({ key }) => key === name);
 
-/** Why this miner cannot execute the command; null if it can, as far as is known. */
+/** Why this miner cannot execute the command; null if it can, or if that is unknown. */
 export function hindrance(name: string, miner: Miner, features: ReadonlySet<OperationName>): Hindrance | null {
   const command = commandNamed(name);
   if (command === null || !features.has(isPoolCommand(name) ? "minerPoolAction" : "minerAction"))

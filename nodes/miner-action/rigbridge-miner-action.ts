@@ -153,7 +153,7 @@ async function run(
   return { outcomes: await outcomes, skipped: chosen.length - miners.length };
 }
 
-/** Those that can execute the command now. Throws a Fault if none can. */
+/** The miners that can execute the command now. Throws a Fault if there are none. */
 function ableOf(miners: readonly Miner[], request: CommandRequest, { features }: ConnectedService["farm"]): Miner[] {
   const command = request.kind === "command" ? request.command : request.action;
   const able = miners.filter((miner) => !miner.isOffline && hindrance(command, miner, features) === null);
@@ -171,7 +171,7 @@ const stateAfter = ({ service, caller, farm }: ConnectedService, miner: Miner): 
 interface Report {
   readonly done: number;
   readonly failed: number;
-  /** Miners that cannot execute the command, if only the others are to. */
+  /** Miners that cannot execute the command, if they are to be skipped. */
   readonly skipped: number;
   readonly results: readonly ResultRow[];
 }
@@ -182,7 +182,7 @@ const reportOn = (outcomes: readonly Outcome[], skipped: number): Report => {
   return { done, failed: results.length - done, skipped, results };
 };
 
-/** Shows the result. Throws if a miner failed: for one miner its own error, for several one that lists them. */
+/** Shows the result. Throws if a miner failed: for one miner its own error, for several an error that lists them. */
 function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: readonly Outcome[], skipped: number): void {
   const failed = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
   const [only] = outcomes;

@@ -59,7 +59,7 @@ export function untilMining({ connection, before, after, reply, seconds, signal 
       },
       read: ({ miners }) => {
         const miner = miners.get(before.id);
-        // What is known while joining is older than the command.
+        // The state at the time of joining is older than the command.
         if (miner !== undefined && isJoined) look(miner);
       },
       removed: (id) => {

@@ -3,7 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { type Condition, clear, dueAt, evaluate, type Threshold, type Value } from "./threshold.ts";
 import type { Watcher } from "./watched-miners.ts";
 
-/** A miner whose condition has begun or is over. */
+/** A miner whose condition has begun or ended. */
 export interface Crossing {
   readonly miner: Miner;
   readonly event: "begun" | "over";

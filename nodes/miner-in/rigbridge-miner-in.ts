@@ -102,7 +102,7 @@ function start(work: Work<MinerInConfig>): Running {
   };
 }
 
-/** Shows the fault in the node's choice of miners while there is one, else the last result. */
+/** Shows the fault in the node's choice of miners while there is one, otherwise the last result. */
 class ChoiceStatus {
   readonly #node: Node;
   readonly #status: NodeStatus;
@@ -126,7 +126,7 @@ class ChoiceStatus {
     if (this.#fault === null) this.#status.done(text, figures);
   }
 
-  /** null if there is none. A fault reaches Catch nodes once, until it changes. */
+  /** Null if there is none. A fault reaches Catch nodes once, until it changes. */
   fault(error: unknown): void {
     const before = this.#fault;
     if (error === null) {
@@ -207,7 +207,7 @@ const listOf = (messages: readonly MinerMessage[]): NodeMessage & { readonly min
 
 const statusOf = ({ name, statusInfo }: Miner): string => `${name}: ${statusInfo.statusDisplay}`;
 
-/** The hash rate of a single miner, the total power, the highest temperature; without those that nobody reports. */
+/** The hash rate of a single miner, the total power, the highest temperature; without unreported ones. */
 function figuresOf(miners: readonly Miner[]): string {
   const online = miners.filter(({ isOffline }) => !isOffline);
   const known = (of: (miner: Miner) => number | null) => online.map(of).filter((value) => value !== null);

@@ -25,9 +25,9 @@ export interface Evaluation {
 export const clear: Condition = { kind: "clear" };
 
 /**
- * A condition begins once every value read during the hold time was beyond the limit, and is over with the first value
- * that is back. A stale value changes nothing. An unknown one neither begins nor ends a condition, and restarts the hold
- * time.
+ * A condition begins once every value read during the hold time was beyond the limit, and ends with the first value
+ * that is back. A stale value changes nothing. An unknown value neither begins nor ends a condition, and restarts the
+ * hold time.
  */
 export function evaluate(threshold: Threshold, condition: Condition, value: Value, at: number): Evaluation {
   const still = (next: Condition): Evaluation => ({ condition: next, event: null });

@@ -17,7 +17,7 @@ export interface Watcher {
 }
 
 export interface WatchedMinersOptions {
-  /** The farm as it is known now. */
+  /** The current farm. */
   readonly present: () => Farm | null;
   /** After each selection: the part of the choice that matches nothing, or null. */
   readonly onFault: (fault: Fault | null) => void;

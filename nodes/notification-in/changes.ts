@@ -4,7 +4,7 @@ export type EventName = "new" | "changed" | "closed";
 
 export interface Change {
   readonly event: EventName;
-  /** As it is now; one that was removed as it was last. */
+  /** The current state; for a removed one, the last state. */
   readonly notification: Notification;
 }
 
@@ -55,7 +55,7 @@ export const seenWith = (
 
 const change = (event: EventName, notification: Notification): Change => ({ event, notification });
 
-/** What is over already closes as well, unless it was over at once, as a best share is. */
+/** A closed notification also sends a closing, unless it closed at once, like a best share. */
 const arrival = (notification: Notification, staysOpen: boolean): Change[] =>
   staysOpen || notification.closedUtc === notification.timeUtc
     ? [change("new", notification)]
@@ -78,7 +78,7 @@ export interface Handled {
   readonly ids: ReadonlySet<number>;
 }
 
-/** Notifications without those that were cleared, and with what was acknowledged. */
+/** Notifications without cleared ones, with the new acknowledgements. */
 export const afterHandling = (
   notifications: readonly Notification[],
   handled: readonly Handled[],

@@ -8,7 +8,7 @@ export type Filter = (notification: Notification) => boolean;
 
 /** ms for one text; a pattern like `(a+)+$` can take forever. */
 const timeoutMs = 100;
-/** Tries while the machine is busy with other programs: the timeout is of the clock, whoever has the processor. */
+/** Tries while the machine is busy: the timeout is wall-clock time, whichever program uses the processor. */
 const tries = 20;
 
 /**
@@ -68,7 +68,7 @@ function inGroup({ miners, groups }: Farm, group: unknown): readonly Miner[] {
   return [...miners.values()].filter(({ groupId }) => ids.has(groupId));
 }
 
-/** The miner that a notification is about; null if there is none, or if it is given by a name that several share. */
+/** The miner of a notification; null if there is none, or if several share its name. */
 export function minerOf({ miners }: Pick<Farm, "miners">, { minerId, minerName }: Notification): Miner | null {
   if (minerId !== null) return miners.get(minerId) ?? null;
   const [only, another] = [...miners.values()].filter(({ name }) => name === minerName);

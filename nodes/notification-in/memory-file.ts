@@ -36,7 +36,7 @@ const StoredMemory = z.object({
   owed: z.array(z.int()),
 });
 
-/** In Node-RED's default settings the context is in memory only, so the memory has a file of its own. */
+/** In Node-RED's default settings the context is in memory only, so the memory has its own file. */
 export class MemoryFile {
   readonly #file: string;
   readonly #node: Node;
@@ -69,7 +69,7 @@ export class MemoryFile {
     await this.#written;
   }
 
-  /** Resolves when the last write is over. */
+  /** Resolves when the last write has ended. */
   async settled(): Promise<void> {
     await this.#written.catch(() => undefined);
   }

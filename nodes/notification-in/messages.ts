@@ -35,7 +35,7 @@ export class MessageSender {
     this.#rateLimit = new RateLimit(options.limit, () => options.clock.now());
   }
 
-  /** Returns the changes that were sent; the others are never sent. */
+  /** Returns the sent changes; the others are never sent. */
   send(changes: readonly Change[], farm: Pick<Farm, "miners">): readonly Change[] {
     this.#sendCount();
     const sent = changes.filter((change) => {
@@ -51,7 +51,7 @@ export class MessageSender {
     return sent;
   }
 
-  /** Logs the count that is not sent any more. */
+  /** Logs the count of unsent messages. */
   close(): void {
     this.#cancel();
     if (this.#count > 0) this.#options.warn(this.#countText());

@@ -1,7 +1,7 @@
 import type { Clock } from "../shared/clock.ts";
 
 export interface PollerOptions {
-  /** Reads the whole list, or only what is new. Never rejects. */
+  /** Reads the whole list, or only new entries. Never rejects. */
   readonly poll: (isWhole: boolean) => Promise<void>;
   /** ms between polls of the whole list. */
   readonly intervalMs: number;
@@ -10,7 +10,7 @@ export interface PollerOptions {
   readonly clock: Clock;
 }
 
-/** Polls the whole list at an interval, and what is new soon after a request; one poll at a time. */
+/** Polls the whole list at an interval, and new entries soon after a request; one poll at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   #cancel: () => void = () => undefined;

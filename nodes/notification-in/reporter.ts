@@ -50,7 +50,7 @@ export class NotificationReporter {
     this.#handled = [...this.#handled, { what, ids: new Set(ids) }].slice(-maxReceived);
   }
 
-  /** Sends the changes since the last poll, or only what is new. Never rejects. */
+  /** Sends the changes since the last poll, or only the new ones. Never rejects. */
   async poll(isWhole: boolean): Promise<void> {
     const { connection, signal, status, translate } = this.#work;
     if (connection.phase.kind !== "connected") return;
@@ -128,7 +128,10 @@ export class NotificationReporter {
   }
 }
 
-/** The whole list; of a Rigbridge, after `before`, that with what is new, so that little is read after each event. */
+/**
+ * The whole list; from a Rigbridge, after `before`, that list with the new entries, so that little is read after each
+ * event.
+ */
 async function read(
   { service, caller, farm }: ConnectedService,
   before: Memory | null,
@@ -157,7 +160,7 @@ interface Acknowledged {
   readonly refusal: Fault | null;
 }
 
-/** Acknowledges one notification after the other, and ignores those that are gone. */
+/** Acknowledges one notification after another, and ignores removed ones. */
 async function acknowledge(
   { service, caller, farm }: ConnectedService,
   ids: readonly number[],

@@ -53,7 +53,7 @@ function start(work: Work<NotificationInConfig>): Running {
     close: async (isDeleted) => {
       poller.pause();
       reporter.close();
-      // What has just been sent would be sent again after a restart.
+      // The last sent notifications would be sent again after a restart.
       if (isDeleted) await memory.remove().catch((error: unknown) => work.node.warn(wordsOf(error)));
       else await memory.settled();
     },

@@ -13,7 +13,7 @@ window.rigbridge ??= (() => {
         <label for="node-input-${name}" data-i18n="${catalogue}:${key}"></label>
         <input type="text" id="node-input-${name}">
       </div>`;
-    // The one that Node-RED uses. Another is added where the package is installed again without a reload of the editor.
+    // The template that Node-RED uses. Reinstalling the package without reloading the editor adds another.
     const dialog = $(`script[data-template-name="${type}"]`).first();
     const own = dialog.text();
     if (!own.includes('id="node-input-service"'))

@@ -41,7 +41,7 @@ export async function openService({ settings, secrets, file, log }: OpenOptions)
   }
 }
 
-/** Node.js 20 loads the nodes into Node-RED 4.1, but lacks what the client uses. */
+/** Node.js 20 loads the nodes into Node-RED 4.1, but lacks functions that the client needs. */
 const clientNeeds = [22, 9] as const;
 /** Before this one, Node.js 22 does not load them into Node-RED 4.1. */
 const recommended = "22.12";

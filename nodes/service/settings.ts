@@ -17,7 +17,7 @@ const locale = optional.refine((text) => text === "" || isLocale(text), "locale"
 /** The most rigs of a service inside Node-RED. */
 export const maxRigs = 1000;
 
-/** A rig of a service inside Node-RED. `login`: the number in the names of its own credentials, like `password_3`. */
+/** A rig of a service inside Node-RED. `login`: the number in the names of its credentials, like `password_3`. */
 const Rig = z.object({
   address: required,
   name: optional,
@@ -62,7 +62,7 @@ export const Secrets = z
   .object({
     /** The service's API key. */
     key: secret,
-    /** The login at the rigs of a service inside Node-RED that have none of their own. */
+    /** The login for rigs of a service inside Node-RED without their own. */
     username: secret,
     password: secret,
     token: secret,
@@ -70,7 +70,7 @@ export const Secrets = z
   .catchall(secret);
 export type Secrets = z.infer<typeof Secrets>;
 
-/** The rig's own login if it has one, even a part of one; else that of all rigs. */
+/** The rig's own login if it has one, even a part of one; otherwise that of all rigs. */
 export function loginOf({ login }: RigSettings, secrets: Secrets): Record<string, string> {
   const given = (suffix: string) =>
     loginNames.map((name) => [name, secrets[`${name}${suffix}`] ?? ""]).filter(([, value]) => value !== "");
@@ -78,7 +78,7 @@ export function loginOf({ login }: RigSettings, secrets: Secrets): Record<string
   return Object.fromEntries(own.length > 0 ? own : given(""));
 }
 
-/** As Node-RED asks for them. */
+/** In the form that Node-RED requires. */
 export const credentialTypes = {
   key: { type: "password" },
   ...Object.fromEntries(

@@ -59,7 +59,7 @@ export interface ConnectionOptions {
 
 /** ms between attempts to open a service. */
 const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
-/** ms to wait for the service to close; then it goes on in the background. */
+/** ms to wait for the service to close; then closing continues in the background. */
 const closeTimeoutMs = 800;
 
 interface Watch {

@@ -29,7 +29,7 @@ export class Fault extends Error {
   readonly placeholders: Placeholders;
   /** The known name that was probably meant. */
   readonly meant: string | undefined;
-  /** Found at the same time; they share its text. */
+  /** Faults found at the same time; they share its text. */
   readonly others: readonly Fault[];
 
   constructor(
@@ -56,7 +56,7 @@ export function allFaults([first, ...others]: readonly Fault[]): Fault | undefin
 export const fieldFault = (field: string, key: string, placeholders: Placeholders = {}): Fault =>
   new Fault("input.invalid", key, { field: `=field.${field}`, ...placeholders });
 
-/** An unknown name, with the known one that was probably meant. */
+/** An unknown name, with the known one that was probably intended. */
 export function unknownName(
   code: ProblemCode,
   field: string,

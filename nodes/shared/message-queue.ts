@@ -43,8 +43,8 @@ export class MessageQueue {
 
   /**
    * Resolves in the order of the calls, once the message is evaluated and the service is connected. Rejects if the
-   * evaluation fails; without a queue, with the connection's error; with the Faults `service.unreachable` for an expired
-   * message and `not.possible` for one that made room for a later one.
+   * evaluation fails; without a queue, with the connection's error; with the Faults `service.unreachable` for an
+   * expired message and `not.possible` for a message displaced by a later one.
    */
   async pass<T>(evaluation: Promise<T>): Promise<T> {
     // JSONata and some context stores are asynchronous, so a later message may be evaluated first.
@@ -81,7 +81,7 @@ export class MessageQueue {
 
   #wait(age: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Wall-clock time, which goes on while the machine sleeps; its timers then fire late.
+      // Wall-clock time, which continues while the machine sleeps; its timers then fire late.
       const until = Date.now() + age * 1000;
       const leave = (): void => {
         clearTimeout(waiting.timer);

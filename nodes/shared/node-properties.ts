@@ -10,8 +10,8 @@ const percent = { "%": 1 };
 const plain = { "": 1 };
 
 /**
- * How the nodes use each property: the units of one that can have a limit, "state" for one that is only sent, null for
- * one that is neither. `miner in` sends those of the miner itself as its state; boards and fans are in `miner.readings`.
+ * How the nodes use each property: its units if it can have a limit, "state" if it is only sent, null if neither.
+ * `miner in` sends the miner's own properties as its state; boards and fans are in `miner.readings`.
  */
 export const nodeProperties = {
   status: "state",

@@ -31,7 +31,7 @@ export class NodeStatus {
 
   phase(phase: Phase): void {
     this.#phase = phase;
-    // What was done before the connection was lost says nothing about now; an error still stands.
+    // Results from before the connection was lost are outdated; an error stays.
     if (phase.kind === "lost" && this.#last?.kind === "done") this.#last = null;
     this.#show();
   }
@@ -59,7 +59,7 @@ export class NodeStatus {
 
   /** A short text, as the last value; its figures stay when the text is cut. */
   done(text: string, figures = ""): void {
-    // While the service is lost, what is shown of its miners is a guess.
+    // While the service is lost, the displayed state of its miners is a guess.
     if (this.#phase.kind === "lost") return;
     this.#last = { kind: "done", text, figures, at: this.#options.now() };
     this.#show();
@@ -109,7 +109,7 @@ const reasonOf = ({ error }: Extract<Phase, { kind: "lost" }>, translate: Transl
 
 const maxLength = 60;
 
-/** One line; if it is too long, the text is cut and not what follows it. */
+/** One line; if it is too long, the text is cut but not the part after it. */
 const line = (text: string, ...others: readonly string[]): string => {
   const [first = ""] = text.split("\n");
   const rest = others.filter((part) => part !== "").map((part) => ` · ${part}`);

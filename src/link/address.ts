@@ -10,8 +10,8 @@ export interface RigAddress {
 }
 
 /**
- * Where a rig is, from what a person typed: host, host:port, [v6]:port, or either after http:// or https://.
- * Throws `input.invalid` at the path `address`.
+ * An address as typed: host, host:port, [v6]:port, or either after http:// or https://. Throws `input.invalid` at the
+ * path `address`.
  */
 export function parseAddress(text: string): RigAddress {
   const address = storedAddress(text);
@@ -19,7 +19,7 @@ export function parseAddress(text: string): RigAddress {
   return address;
 }
 
-/** The same for a stored address, which an earlier version may have accepted though it is refused now. */
+/** Like `parseAddress`, for a stored address, which an earlier version may have accepted although it is refused now. */
 export function storedAddress(text: string): RigAddress {
   const match = /^(?:(https?):\/\/)?(\[[^[\]]*\]|[^:[\]/]*|[0-9A-Fa-f:.]*)(?::([^:[\]/]*))?\/?$/.exec(bare(text));
   const [, scheme, written = "", port] = match ?? [];
@@ -55,7 +55,7 @@ export function canonicalHost(host: string): string {
     .slice(0, 6)
     .map((word) => word.toString(16))
     .join(":");
-  // `::` and `::1` have addresses of their own.
+  // `::` and `::1` have their own addresses.
   if (!ipv4Prefixes.has(prefix) || (prefix === compatible && high === 0)) return short;
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
@@ -77,7 +77,7 @@ export const hostIn = ({ hostname }: URL): string => canonicalHost(hostname.repl
 
 export const portIn = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
 
-/** The address after the checks that have error messages of their own. */
+/** The address after the checks that have their own error messages. */
 function bare(text: string): string {
   if (text.trim() === "")
     throw invalid("address", "is empty; it is a host name or IP address, with :port where needed");

@@ -5,8 +5,8 @@ import { nameplateRate } from "./plausible-rates.ts";
 /**
  * Compares the sum of the boards' hash rates with the rig's own, for every family. Firmware mixes up the units (MH/s
  * under a name that says GH/s), so a factor of 1000 is corrected and noted; any other difference over 20 % is only
- * noted. Nothing is compared where a board reports no rate, or while the rig is stopped: boards keep their last rate
- * then.
+ * noted. Nothing is compared if a board reports no rate, or while the rig is stopped, because boards then keep their
+ * last rate.
  */
 export function withCheckedRates(reading: Reading): Reading {
   const { readings, devices } = reading;

@@ -62,9 +62,9 @@ class CheckedRig implements Required<Rig> {
 }
 
 /**
- * Remembers why commands were refused. What the firmware does not have (HTTP 404) is no longer offered until the
+ * Remembers why commands were refused. Functions that the firmware lacks (HTTP 404) are no longer offered until the
  * firmware changes or the rig restarts; a rejected login is noted with every read until a command succeeds. After a
- * refusal or a restart the rig is asked again what it can do.
+ * refusal or a restart the rig's capabilities are queried again.
  */
 class Refusals {
   readonly #loginGiven: boolean;

@@ -2,7 +2,7 @@ import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Control, ControlKey, ControlValue } from "../contract/readings.ts";
 import type { PoolAction } from "./driver.ts";
 
-/** A control with the function that sets it. A driver lists these from what it has read, so each of them works. */
+/** A control with the function that sets it. A driver lists only controls that it has read, so each of them works. */
 export interface OfferedControl {
   readonly control: Control;
   /** Takes a value that fits the control. Resolves with the device's own words. */

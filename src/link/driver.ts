@@ -26,7 +26,7 @@ export interface Driver {
   connect(link: Link): Rig;
 }
 
-/** The parts of a login that a device takes, and what the login adds. */
+/** The parts of a login that a device needs, and the benefit of the login. */
 export interface LoginNeed {
   readonly keys: readonly ("username" | "password" | "token")[];
   /** Completes "with its password it can be": "controlled". */
@@ -38,7 +38,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** `ran`: tested with the real software; `recorded`: replies of a real device; else the kind of document. */
+/** `ran`: tested with the real software; `recorded`: replies of a real device; otherwise the kind of document. */
 export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
 
 /**
@@ -58,9 +58,9 @@ export interface Signs {
   readonly root: HttpSign | null;
   /** The parsed answer to the RPC `version`, null when nothing speaks RPC there. */
   readonly version: unknown;
-  /** Answers to the paths that drivers asked for. */
+  /** Answers to the paths that drivers requested. */
   readonly pages: Readonly<Record<string, HttpSign | null>>;
-  /** Answers to the RPC commands that drivers asked for; null where there was none. */
+  /** Answers to the RPC commands that drivers requested; null without an answer. */
   readonly reports: Readonly<Record<string, unknown>>;
   /** The same of methods in a line of JSON, and of commands in plain text; absent before the first was asked. */
   readonly lines?: Readonly<Record<string, unknown>>;
@@ -166,7 +166,7 @@ export interface Reading {
 /** Why a device can be read but not fully controlled. */
 export interface Locked {
   readonly why: "login missing" | "login wrong" | "read-only";
-  /** What is withheld, or what to do; repeated in the notes. */
+  /** The missing part or the remedy; repeated in the notes. */
   readonly text: string;
 }
 

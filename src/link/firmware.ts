@@ -3,11 +3,13 @@ import type { Identity } from "../contract/readings.ts";
 
 /** Different firmware at once in one farm; a rig that reports a new one with each read displaces the oldest. */
 const firmwareAtMost = 500;
-/** Until another rig is asked whether the firmware still lacks something: one that is starting may lack it for a moment. */
+/**
+ * ms until another rig is queried whether the firmware still lacks something: a starting rig may lack it for a moment.
+ */
 const lackRecheckMs = 600_000;
 
 interface Firmware {
-  /** By what a driver calls it: whether the firmware has it, and when a rig answered that. */
+  /** By the driver's name for it: whether the firmware has it, and when a rig answered that. */
   readonly facts: Map<string, { has: boolean; at: number }>;
   /** Whether a rig with it has been read since the service started. */
   isRead: boolean;
@@ -18,9 +20,9 @@ interface Firmware {
 const unread = (): Firmware => ({ facts: new Map(), isRead: false, first: null });
 
 /**
- * What each firmware has, such as commands and pages: asked of one rig for all with the same driver, make, model and
- * firmware. It holds yes and no to questions that drivers write. Whatever depends on a single rig - its settings, ranges,
- * login and the rights of this address - does not belong here.
+ * The capabilities of each firmware, such as commands and pages: queried from one rig for all with the same driver,
+ * make, model and firmware. It stores yes-or-no answers to the drivers' questions. Properties of a single rig (its
+ * settings, ranges, login and the rights of this address) do not belong here.
  */
 export class FirmwareBook {
   /** Rigs of new firmware wait so long for the first of them to be read, then ask on their own. */
@@ -58,7 +60,7 @@ export interface RigFirmwareOptions {
   readonly now: () => number;
 }
 
-/** The firmware of one rig; without a book that others share, only what this rig answered. */
+/** The firmware of one rig; without a shared book, only this rig's own answers. */
 export class RigFirmware {
   readonly #book: FirmwareBook;
   readonly #driver: string;
@@ -76,12 +78,12 @@ export class RigFirmware {
     this.#now = now ?? (() => performance.now());
   }
 
-  /** When the rig last refused a command or restarted: whatever is older may have changed. */
+  /** When the rig last refused a command or restarted: older answers may be outdated. */
   get doubtedAt(): number {
     return this.#doubtedAt;
   }
 
-  /** Which firmware it is, as soon as that is known. */
+  /** Sets the firmware once it is known. */
   recognise(identity: Identity): void {
     if (identity === this.#identity || identity.firmware === null) return;
     this.#identity = identity;
@@ -101,7 +103,7 @@ export class RigFirmware {
     if (fact === undefined || fact.at < this.#doubtedAt) return undefined;
     const now = this.#now();
     if (fact.has || now - fact.at < lackRecheckMs) return fact.has;
-    // This rig asks for all.
+    // This rig queries for all.
     fact.at = now;
     return undefined;
   }
@@ -111,12 +113,12 @@ export class RigFirmware {
     return has;
   }
 
-  /** What rigs answered before `since` no longer counts for this one; what it answers now counts for all. */
+  /** Answers of rigs before `since` no longer count for this rig; its new answers count for all. */
   doubt(since = this.#now()): void {
     this.#doubtedAt = Math.max(this.#doubtedAt, since);
   }
 
-  /** Runs a read. The first one of a firmware answers for the others, which wait a moment for it. */
+  /** Runs a read. The first read of a firmware answers for the other rigs, which wait a moment for it. */
   read<T>(work: () => Promise<T>): Promise<T> {
     return this.#firmware.isRead ? work() : this.#readFirst(this.#firmware, work);
   }

@@ -38,14 +38,14 @@ export class FurtherSigns {
     else this.#texts[question.text] = await this.#program((target, signal) => askText(target, question.text, signal));
   }
 
-  /** All signs, including those that are always gathered. */
+  /** All signs, including those gathered for every device. */
   signs(gathered: Pick<Signs, "root" | "version">): Signs {
     const { port } = this.#address;
     const asked = { pages: this.#pages, reports: this.#reports, lines: this.#lines, texts: this.#texts };
     return { ...gathered, ...asked, ...(port === null ? {} : { port }) };
   }
 
-  /** The HTTP status of a path that was asked for. */
+  /** The HTTP status of a requested path. */
   status(path: string): number | undefined {
     return this.#pages[path]?.status;
   }

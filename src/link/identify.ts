@@ -22,7 +22,7 @@ export interface Identified {
   readonly address: RigAddress;
 }
 
-/** What is known of a rig before it answers. */
+/** What is remembered of a rig before it answers. */
 export interface Known {
   readonly identity: Identity | null;
   /** As last offered. */
@@ -105,7 +105,7 @@ function identified(
   };
 }
 
-/** The given credentials, else the maker's default login where that is allowed. */
+/** The given credentials, otherwise the manufacturer's default login if allowed. */
 function withMakersLogin(credentials: Credentials, { makersLogin }: Driver): Credentials {
   const { username, password, token, makersLogin: allowed } = credentials;
   const given = username !== undefined || password !== undefined || token !== undefined;

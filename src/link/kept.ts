@@ -10,8 +10,8 @@ export type Kept<T extends object> = T;
 export const kept = <T extends object>(last: Kept<T>, now: T): Kept<T> => (same(now, last) ? last : now);
 
 /**
- * The parts of one rig's readings that seldom change. What is new is shared with other rigs, since a farm has many of one
- * kind.
+ * The rarely changing parts of one rig's readings. New values are shared with other rigs, because a farm has many of
+ * one kind.
  */
 export class KeptParts {
   #identity: Kept<Identity> = unknownIdentity;

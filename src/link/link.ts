@@ -64,8 +64,8 @@ export interface LinkAddress extends RigAddress {
 }
 
 /**
- * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
- * it first, which most do with one of them. Opens no connection.
+ * Transports to a rig at this address; a port in the address applies to each of them. Each is created on first use, and
+ * most drivers use only one. Opens no connection.
  */
 export const openLink = (
   address: LinkAddress,

@@ -16,7 +16,7 @@ const watts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   ]),
 );
 
-/** W by the nameplate of the model; null if the model is not known as it is named: variants differ by half and more. */
+/** Nameplate power of the model, W; null if the exact model name is unknown: variants differ by half and more. */
 export function nameplateOf({ make, model }: Pick<Identity, "make" | "model">): number | null {
   if (model === null) return null;
   return watts.get(isAntminer(make, model) ? "antminer" : (make ?? "").toLowerCase())?.get(plain(model)) ?? null;

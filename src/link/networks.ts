@@ -34,8 +34,8 @@ export const unconfirmedAddresses = 65_536;
 export const mostAddresses = 2 ** 22;
 
 /**
- * A network as it is typed: 192.168.1.0/24, one address, or 192.168.1.10-192.168.1.80; `:8080` behind it names one
- * more port. The network and broadcast addresses are left out. Throws `input.invalid`.
+ * A network as typed: 192.168.1.0/24, one address, or 192.168.1.10-192.168.1.80; a trailing `:8080` adds a port. The
+ * network and broadcast addresses are left out. Throws `input.invalid`.
  */
 export function parseNetwork(text: string): Network {
   const match = /^([\d.]+)(?:\/(\d{1,2})|-([\d.]+))?(?::(\d{1,5}))?$/.exec(text.trim());

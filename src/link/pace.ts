@@ -1,6 +1,6 @@
 /**
  * How long a rig may take to answer. A rig that answers too slowly for a read gets more time for the next ones, so that
- * it is not taken for one that is off. One that accepts connections and answers nothing gets it once.
+ * it does not count as offline. A rig that accepts connections without answering gets it once.
  */
 export class Pace {
   readonly #usualMs: number;
@@ -18,13 +18,13 @@ export class Pace {
     this.#longestMs = Math.max(usualMs, longestMs);
   }
 
-  /** ms that one read may take from now on where the rig needs more time than others. */
+  /** Maximum ms for one read from now on, for a rig that needs more time than others. */
   stretchTo(longestMs: number): void {
     this.#longestMs = Math.max(this.#usualMs, longestMs);
     this.#stretch = Math.min(this.#stretch, this.#longestMs / this.#usualMs);
   }
 
-  /** Whether the rig needs more time than others; what can wait is left out of its reads then. */
+  /** Whether the rig needs more time than others; its reads then leave out everything that can wait. */
   get isSlow(): boolean {
     return this.#stretch > 1;
   }

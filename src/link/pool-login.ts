@@ -3,7 +3,7 @@ import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import type { PoolLogin } from "./driver.ts";
 import { hostAndPortOf } from "./pool-url.ts";
 
-/** A pool's URL in its parts. `tls` where the scheme says so. */
+/** The parts of a pool's URL. `tls`: the scheme requires it. */
 export interface PoolUrl {
   readonly scheme: string;
   /** IPv6 in brackets. */

@@ -6,7 +6,7 @@ export interface Quantity {
   readonly max: number;
 }
 
-/** The number in a text, or at a path in its JSON; a string says what is wrong with it. */
+/** The number in a text, or at a path in its JSON; a returned string describes the mistake. */
 export function numberIn(text: string, path: string | undefined, { what, units, min, max }: Quantity): number | string {
   if (path !== undefined && parsed(text) === undefined) return "answers with something other than JSON";
   const value = valueIn(text, path);
@@ -18,7 +18,7 @@ export function numberIn(text: string, path: string | undefined, { what, units, 
 }
 
 /**
- * A text's JSON value, else the text itself; with a path, the value there in its JSON, undefined where there is none.
+ * A text's JSON value, otherwise the text itself; with a path, the value there in its JSON, undefined if there is none.
  */
 export function valueIn(text: string, path: string | undefined): unknown {
   const json = parsed(text);

@@ -59,7 +59,7 @@ export function haltOf(reading: Reading): Halt | null {
   return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It reports no reason" };
 }
 
-/** Its own pools of the first algorithm if all of them are dead or disabled; else null. */
+/** A halt if all of its own pools for the first algorithm are dead or disabled; otherwise null. */
 export function poolHalt(pools: readonly PoolReading[]): Halt | null {
   const own = pools.filter(({ devFee, dual }) => !devFee && dual !== true);
   if (own.length === 0 || own.some(({ status }) => status === "enabled")) return null;
@@ -67,7 +67,7 @@ export function poolHalt(pools: readonly PoolReading[]): Halt | null {
   return isDead ? noPoolAnswers : { code: "pools", text: "All of its pools are disabled" };
 }
 
-/** The first error that names a reason, else the first. */
+/** The first error with a reason, otherwise the first error. */
 function errorHalt(errors: Reading["readings"]["errors"]): Halt | null {
   const halts = errors.map(({ code, text }) => ({ code: reasonIn(text) ?? reasonIn(code), text }));
   const [first] = halts;

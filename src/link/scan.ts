@@ -33,7 +33,7 @@ export interface ScanOptions {
   readonly plan: SearchPlan;
   /** Announced services; those within the plan are not scanned twice. */
   readonly announced?: Promise<readonly Announced[]>;
-  /** Ends the scan early; what was found until then stays valid. */
+  /** Ends the scan early; results so far stay valid. */
   readonly signal: AbortSignal;
   /** Whether notes may quote answers that are not a rig's; only for the owner of this machine. */
   readonly quotes?: true;
@@ -63,10 +63,10 @@ const readTimeoutMs = 5_000;
 const probesPerTurn = 32;
 
 /**
- * Looks for rigs: probes for open ports, then recognises what answers there. The ports of mining programs are probed
- * only at addresses where something answered, if only by a refusal, so that they cost nothing at the many addresses
- * without a computer. No credentials are sent. Resolves when all
- * addresses are scanned or the signal is aborted. Throws `not.possible` when this machine runs out of sockets.
+ * Scans for rigs: probes for open ports, then identifies the devices. The ports of mining programs are probed only at
+ * addresses where something answered, even with a refusal, so that they cost nothing at the many unused addresses. No
+ * credentials are sent. Resolves when all addresses are scanned or the signal is aborted. Throws `not.possible` when
+ * this machine runs out of sockets.
  */
 export async function scan(options: ScanOptions): Promise<void> {
   await new Scan(options).run();
@@ -108,7 +108,7 @@ class Scan {
     }
   }
 
-  /** Addresses are generated as others are done, so a large network takes no more memory than a small one. */
+  /** Addresses are generated as earlier ones are finished, so a large network takes no more memory than a small one. */
   async #scanAll(places: Iterator<Place, unknown>): Promise<void> {
     const worker = async (): Promise<void> => {
       for (let next = places.next(); next.done !== true && !this.#ending.signal.aborted; next = places.next()) {
@@ -197,7 +197,7 @@ class Scan {
     });
   }
 
-  /** Several rigs may share an address; one that answers at several ports is listed once. */
+  /** Several rigs may share an address; a rig that answers at several ports is listed once. */
   async #identifyAll(host: string, open: readonly number[]): Promise<void> {
     const usual = open.some((port) => usualPorts.includes(port)) ? [null] : [];
     const here: FoundRig[] = [];
@@ -248,7 +248,7 @@ class Scan {
 /** For a rig that answers only with its token. */
 const itsToken: LoginNeed = { keys: ["token"], adds: "read and controlled" };
 
-/** Why a found rig cannot be read, else what its login adds. */
+/** Why a found rig cannot be read, otherwise the benefit of its login. */
 export const remarkOn = ({ note, login }: FoundRig): string | null =>
   note ?? (login === null ? null : `with its ${login.keys.join(" and ")} it can be ${login.adds}`);
 
@@ -266,16 +266,13 @@ const outOfSockets = (cause: Error): RigbridgeError =>
     { cause },
   );
 
-/**
- * Whether both are one device, at its web port and its RPC port for example. One that cannot be read shows only its
- * make.
- */
+/** Whether both are one device, for example at its web port and its RPC port. An unreadable one shows only its make. */
 const isSame = ({ identity: one }: FoundRig, { identity: other, driver }: FoundRig): boolean =>
   (one.mac !== null && one.mac === other.mac) ||
   (one.serial !== null && one.serial === other.serial) ||
   (driver === null && one.make === other.make);
 
-/** What was read, with gaps filled from what was recognised. */
+/** The values read, with gaps filled from the recognised ones. */
 const joined = (read: Identity, recognised: Identity): Identity => ({
   make: read.make ?? recognised.make,
   model: read.model ?? recognised.model,

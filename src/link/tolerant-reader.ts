@@ -1,6 +1,6 @@
 import { isRecord } from "../contract/record.ts";
 
-/** What could not be read and what was repaired, without repetitions, 20 at most. */
+/** Unreadable and repaired parts, without repetitions, 20 at most. */
 export class Notes {
   readonly #noted: string[] = [];
 
@@ -36,7 +36,7 @@ export class TolerantReader {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #where: string;
   readonly #parent: TolerantReader | null;
-  /** Its place in a list of the parent, -1 where it is none of a list. */
+  /** Its index in a list of the parent; -1 outside of lists. */
   readonly #index: number;
 
   /** `where`: its path, or its key in `parent`. */

@@ -1,6 +1,6 @@
 import { fraction } from "./random.ts";
 
-/** Damage that broken firmware does to a reply. Each function takes a JSON text and returns what is sent instead. */
+/** Damage to replies by broken firmware. Each function takes a JSON text and returns the damaged one. */
 
 /** Omits the commas between records: `}{`. Unchanged where the reply has only one record. */
 export const withoutCommas = (text: string): string => text.replace(/\}\s*,\s*\{/g, "}{");

@@ -18,7 +18,7 @@ export const noHead = (): string => "";
 /** A reply of cgminer: text, a NUL, the end of the connection. */
 export const rpcReply = (body: string): Reply => ({ head: noHead, body, tail: "\0", times: 1, close: true });
 
-/** The reply as it is sent. */
+/** The bytes of a reply. */
 export function bytesOf(reply: Reply): string | Buffer {
   const once =
     typeof reply.body === "string"

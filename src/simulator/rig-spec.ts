@@ -91,7 +91,7 @@ export interface WhatsminerSpec extends CommonSpec {
 
 export interface AntminerSpec extends CommonSpec {
   readonly kind: "antminer";
-  /** An S9 has the old web interface, the others the new one; default "S19". */
+  /** An S9 has the old web interface, all others the new one; default "S19". */
   readonly model?: AntminerModelName;
   /** Password of the user root of its web interface; default "root", the factory setting. */
   readonly password?: string;

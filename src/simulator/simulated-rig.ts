@@ -33,7 +33,7 @@ export class SimulatedRig implements RigBody {
   readonly kind: RigKind;
   readonly name: string;
   readonly mac: string;
-  /** The physics: tests fail a pool, overheat the rig, or read what it should report (after `advance`). */
+  /** The physics: tests fail a pool, overheat the rig, or read the values that it should report (after `advance`). */
   readonly model: RigModel;
   readonly requests: RequestLog = { count: 0, writes: [] };
   readonly restartSeconds: number;

@@ -3,7 +3,7 @@ import { folding, make, section } from "./elements.js";
 /** More notes than this are collapsed. */
 const maxOpenNotes = 5;
 
-/** What was in Home when the plugin last ran, or why nothing was shown. */
+/** What the plugin showed in Home in its last run, or why it showed nothing. */
 export function lastRun(page) {
   if (page.status === null) return [];
   const { at, problem, accessories, notes } = page.status;

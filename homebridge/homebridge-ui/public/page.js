@@ -302,7 +302,7 @@ class Page {
     if (number === this.#checks) homebridge.enableSaveButton();
   }
 
-  /** Homebridge merges what it is given into what it has, so removed keys are passed as undefined. */
+  /** Homebridge merges new settings into existing ones, so removed keys are passed as undefined. */
   async #pass(blocks) {
     const whole = blocks.map((block, index) => {
       const gone = Object.keys(this.blocks[index] ?? {}).map((key) => [key, undefined]);

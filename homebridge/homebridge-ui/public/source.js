@@ -42,7 +42,7 @@ export function source(page) {
 /** Services that answer. They come first, since their users have their rigs there. */
 function foundServices(page) {
   const place = make("div", { class: "rb-services", role: "status" });
-  // By itself: the search takes seconds, and whoever has begun to type or to press must not be disturbed by its end.
+  // Runs automatically: the search takes seconds, and its end must not disturb a user who is already typing.
   page.drawServices = () => place.replaceChildren(...servicesFound(page));
   page.drawServices();
   return place;

@@ -162,7 +162,7 @@ export const RigSettings = z.strictObject({
 });
 export type RigSettings = z.infer<typeof RigSettings>;
 
-/** Keys that only rigs which the plugin reads have; for others the service has them. */
+/** Keys only for rigs that the plugin reads; for other rigs the service has them. */
 export const insideOnly: readonly string[] = Object.entries(RigSettings.shape)
   .filter(([, schema]) => schema.meta()?.["x-rigs"] === inside["x-rigs"])
   .map(([key]) => key);

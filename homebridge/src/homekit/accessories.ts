@@ -50,7 +50,7 @@ export interface HomePlan {
   readonly accessories: readonly AccessoryPlan[];
   /** Kept only if Homebridge remembers them: unknown at present whether they exist. */
   readonly doubtful: readonly AccessoryPlan[];
-  /** For people: what is not shown, or not as the settings ask, and why. */
+  /** For display: missing accessories or differences from the settings, and why. */
   readonly notes: readonly string[];
 }
 

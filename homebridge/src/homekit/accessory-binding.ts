@@ -22,7 +22,7 @@ export interface BindingContext {
   readonly store: () => void;
 }
 
-/** How long a rig identifies itself that does so until it is told to stop. */
+/** How long a rig identifies itself that otherwise would do so until it is stopped. */
 const identifyMs = 15_000;
 
 type Connection = Parameters<CharacteristicSetHandler>[2];
@@ -38,7 +38,7 @@ export class AccessoryBinding {
   #history: EveHistory | null = null;
   #sendCommand: SendCommand | null = null;
   #identifies: AccessoryPlan["identify"];
-  /** The last command. The next one waits for it, and is made from the plan as it is then. */
+  /** The last command. The next one waits for it, and uses the plan of that time. */
   #lastCommand: Promise<void> = Promise.resolve();
 
   constructor(accessory: PlatformAccessory, context: BindingContext) {
@@ -151,7 +151,7 @@ export class AccessoryBinding {
     if (this.#handled.has(characteristic)) return;
     this.#handled.add(characteristic);
     characteristic.onSet((value) => {
-      // The Home app also writes names that nobody has changed.
+      // The Home app also writes names that were not changed.
       if (value !== characteristic.value) this.#keepName(service, value);
     });
   }
@@ -269,7 +269,7 @@ const gone = () => new RigbridgeError("rig.unreachable", "The service does not a
 
 const idOf = ({ UUID, subtype }: Service): string => `${UUID} ${subtype ?? ""}`;
 
-/** Each person of a home has a controller of their own, and a home hub passes on what they do. */
+/** Each person in a home has their own controller, and a home hub passes on their actions. */
 function controllerIn(connection: Connection): string {
   if (connection === undefined) return "HomeKit";
   const { username, remoteAddress } = connection;

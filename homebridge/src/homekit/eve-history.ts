@@ -2,7 +2,7 @@ import type { CharacteristicValue, HAP, PlatformAccessory, Service } from "homeb
 import type { Caller, MiningService } from "rigbridge";
 
 /**
- * A rig's power of the last four weeks for the Eve app, which asks for it when it is opened. Nothing is stored here: the
+ * A rig's power over the last four weeks for the Eve app, which requests it when opened. Nothing is stored here: the
  * entries are the ten-minute means of the service's own history, numbered by their time. Source of the format:
  * https://github.com/simont77/fakegato-history/wiki/Elgato-Eve-History-Protocol; all numbers are little-endian.
  */
@@ -60,7 +60,7 @@ export function historyStatus(now: number): Buffer {
 /** The entry that Eve wants to continue with; 0 = the first. */
 const requestedEntry = (request: Buffer): number => (request.length < 6 ? 0 : request.readUInt32LE(2));
 
-/** Says what the times of the others refer to; takes the place of an entry. */
+/** Gives the reference time of the other entries; takes the place of an entry. */
 function referenceEntry(entry: number): Buffer {
   const bytes = Buffer.alloc(21);
   bytes.writeUInt8(21, 0);

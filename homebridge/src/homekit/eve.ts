@@ -2,7 +2,7 @@ import type { Miner, PropertyKey } from "rigbridge";
 import { isCurrent, numberOf } from "../rig-state.ts";
 import type { CharacteristicPlan, CustomCharacteristic, PropertyPart, ServicePlan } from "./plan.ts";
 
-/** For Eve and similar apps, in a service of its own: HomeKit itself has neither watts nor kWh. */
+/** For Eve and similar apps, in a separate service: HomeKit itself has neither watts nor kWh. */
 const meter = { name: "Power meter", uuid: "00000001-0000-1777-8000-775D67EC4377" };
 const consumption: CustomCharacteristic = {
   name: "Consumption",

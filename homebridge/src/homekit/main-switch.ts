@@ -16,7 +16,7 @@ import { heaterActive, heaterState, heaterWith } from "./heater.ts";
 import type { AccessoryPlan, CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { isOn } from "./values.ts";
 
-/** The main service: a heater if the rig heats a room, else an outlet or switch if it can be stopped. */
+/** The main service: a heater if the rig heats a room, otherwise an outlet or switch if it can be stopped. */
 export const miningPart: PropertyPart = (rig) => {
   const { miner, name, choices } = rig;
   const room = roomOf(rig);

@@ -25,7 +25,7 @@ export interface DeviceContext {
 /** Between two checks whether Homebridge has registered or removed a device, and for all of them. */
 const checkIntervalMs = 25;
 const timeoutMs = 30_000;
-/** Before a device that was not registered is tried again, the first time and at most: others wait for it meanwhile. */
+/** Before a failed registration is retried, the first time and at most: others wait for it in the meantime. */
 const retryDelays: BackOff = { firstMs: 30_000, longestMs: 600_000 };
 
 /** Keeps a device in Homebridge in line with a plan, or in an unknown state. */
@@ -102,7 +102,7 @@ export class DeviceBinding {
       });
       if (this.#state !== "registering") return;
       this.#state = "registered";
-      // Homebridge may have restored remembered values over those that were registered, so all are reported.
+      // Homebridge may have overwritten registered values with remembered ones, so all are reported.
       this.#update(false);
     } catch (error) {
       if (this.#context.closing.aborted) return;

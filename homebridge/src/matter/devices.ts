@@ -70,7 +70,7 @@ const roomTargetPart: PropertyPart = (rig, key) => {
   return rigPart(rig, { thermostat }, { target: (celsius) => setRequest([miner.id], key, celsius) });
 };
 
-/** A device of its own: controllers notice an added device, but not that one now consists of other parts. */
+/** A separate device: controllers notice an added device, but not changed parts of an existing one. */
 const temperaturePart: PropertyPart = (rig, key) => {
   if (!hasSensor(rig, key)) return [];
   const { miner, name } = rig;
@@ -141,8 +141,8 @@ function rigDevices(rig: VisibleRig): readonly DevicePlan[] {
 }
 
 /**
- * Part of the rig's main device: a heater if it heats a room, else an outlet if it can be stopped, else a meter; none
- * until that is known.
+ * Part of the rig's main device: a heater if it heats a room, otherwise an outlet if it can be stopped, otherwise a
+ * meter; none until that is known.
  */
 function rigPart(rig: VisibleRig, clusters: Clusters, commands: DeviceCommands = {}): DevicePlan[] {
   const { miner, name } = rig;

@@ -4,8 +4,8 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export type States = Readonly<Record<string, Attributes>>;
 
 /**
- * The attributes to report to controllers now: all that differ from the last report. Of values that always move, only
- * those that moved far, unless this is the regular report.
+ * The attributes to report to controllers now: all that differ from the last report. Of constantly changing values,
+ * only those that changed much, unless this is the regular report.
  */
 export function due(reported: States, present: States, isRegular: boolean): States {
   const changes = Object.entries(present).map(([cluster, attributes]) => {

@@ -50,7 +50,7 @@ type Thermostat = {
   readonly maxHeatSetpointLimit?: number;
 };
 
-/** The commands for what a controller does to the device. */
+/** The commands for a controller's actions on the device. */
 export interface DeviceCommands {
   readonly on?: (on: boolean) => CommandRequest;
   /** The room's target in °C. */

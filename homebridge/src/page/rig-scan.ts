@@ -10,7 +10,7 @@ export interface ScanProgress {
 }
 
 export interface Scanned extends ScanProgress {
-  /** For people: what was left out. */
+  /** For display: skipped parts. */
   readonly notes: readonly string[];
   readonly wasStopped: boolean;
 }

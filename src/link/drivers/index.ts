@@ -36,7 +36,7 @@ export const drivers: readonly Driver[] = [
   whatsminer,
   avalon,
   antminer,
-  // Mining programs: each asks for a page of its own.
+  // Mining programs: each requests its own page.
   trex,
   zenemy,
   gminer,

@@ -31,7 +31,7 @@ export interface PluggedRigOptions {
   readonly shape: () => RigShape;
 }
 
-/** The longest that a rig takes from power to mining. */
+/** The longest time from power-on to mining. */
 const bootSeconds = 240;
 /** For switching boards on again after an aborted stop; a service that ends waits that long. */
 export const undoTimeoutMs = 1_500;
@@ -43,7 +43,7 @@ export class PluggedRig implements Rig {
   #rig: Rig | null = null;
   /** As last read. */
   #controls: readonly Control[] = [];
-  /** Whether the plug is its mining switch: it has none of its own, or is off. */
+  /** Whether the plug is its mining switch: it has no switch of its own, or is off. */
   #byPlug = false;
   /** When its power came back, by the monotonic clock; null once it has answered. */
   #bootingSince: number | null = null;

@@ -17,7 +17,7 @@ export interface ProgramReport {
 /** The program of a managed miner on its host. Only the actions throw. */
 export interface HostProgram {
   readonly hostname: string;
-  /** null while the agent of the host is not connected; `absence` says why. */
+  /** Null while the agent of the host is not connected; `absence` gives the reason. */
   readonly report: ProgramReport | null;
   readonly absence: string;
   /** Of the agent: brief for as long as it takes to connect again; null while it is connected. */
@@ -55,10 +55,10 @@ export interface ProgramHost {
   /** What the agent can do with the program. */
   readonly actions: readonly ForeignAction[];
   readonly canReboot: boolean;
-  /** Each resolves with what the agent did; throws its refusal, `host.away`, or `rig.unreachable` if it goes away. */
+  /** Each resolves with the agent's result; throws its refusal, `host.away`, or `rig.unreachable` if it disconnects. */
   run(action: ForeignAction, signal: AbortSignal): Promise<string>;
   reboot(signal: AbortSignal): Promise<string>;
 }
 
-/** The host with an agent that is connected, for a program's API at this port; null if there is none. */
+/** The host with a connected agent, for a program's API at this port; null if there is none. */
 export type ProgramHosts = (hostId: number, port: number) => ProgramHost | null;

@@ -42,7 +42,7 @@ const effect = { lasting: false, restartsMining: true, seconds: startSeconds } a
 export class HostedRig implements Rig {
   readonly #options: HostedRigOptions;
   #rig: Rig | null = null;
-  /** As it was when its agent was connected last: what it can do is offered on, so that nothing comes and goes with it. */
+  /** As of the agent's last connection: its actions stay on offer, so that nothing disappears with it. */
   #host: ProgramHost | null = null;
   #byAgent: ReadonlySet<ControlKey> = new Set();
   #isStopped = false;

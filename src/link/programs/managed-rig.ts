@@ -125,7 +125,7 @@ export class ManagedRig implements Rig {
     this.#api = null;
   }
 
-  /** The program's own reading, with the switches of the agent in place of its own. */
+  /** The program's own reading, with the agent's switches in place of its own. */
   #managed(reading: Reading, report: ProgramReport): Reading {
     const { locked, ...rest } = reading;
     const { identity, readings, controls } = rest;

@@ -80,7 +80,7 @@ const hashes: Readonly<Record<string, string>> = { md5: "md5", "sha-256": "sha25
 const hashOf = (algorithm: string | null): string | undefined =>
   hashes[(algorithm ?? "md5").toLowerCase().replace(/-sess$/, "")];
 
-/** The first Digest challenge of a WWW-Authenticate header that is supported; null where there is none. */
+/** The first supported Digest challenge of a WWW-Authenticate header; null if there is none. */
 export function challengeOf(header: string): Challenge | null {
   for (const { scheme, parameters } of challengesOf(header)) {
     const realm = parameters.get("realm");

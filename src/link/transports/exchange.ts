@@ -26,7 +26,7 @@ export interface Settle<T> {
 
 /** The open exchanges of one transport; once it is closed, they and all later ones are cancelled. */
 export class OpenExchanges {
-  /** Told how the rig answers; null where nobody asks. */
+  /** Records the rig's response times; null if not needed. */
   readonly pace: Pace | null;
   readonly #open: { cancel(): void }[] = [];
   #isClosed = false;
@@ -102,7 +102,7 @@ export abstract class Exchange<T> {
   /** The connection failed, or without an error the device has closed it. Finishes the exchange. */
   protected abstract ended(error: NodeJS.ErrnoException | null): void;
 
-  /** Its transport is closed, or its time is over. */
+  /** Its transport is closed, or its time has run out. */
   cancel(): void {
     this.fail(cutShort(this.at, this.#open.isClosed ? null : this.#signal, this.bytes));
   }

@@ -9,8 +9,8 @@ export interface FrameTransport {
   /** host:port, for messages. */
   readonly at: string;
   /**
-   * Sends one request on a connection of its own, never twice. The signal is the total deadline.
-   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks what the answer says.
+   * Sends one request on its own connection, never twice. The signal is the total deadline. Throws `rig.unreachable`,
+   * `rig.timeout` or `rig.garbled`; the caller checks the content of the answer.
    */
   ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<DeviceReply>;
   /** Cancels open exchanges. */

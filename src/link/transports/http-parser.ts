@@ -14,8 +14,8 @@ const sizeLine = /^[ \t]*([\da-f]{1,8})[ \t]*(?:;|$)/i;
 const lineFeed = 0x0a;
 
 /**
- * Reads one HTTP/1 reply while its bytes arrive, however they are cut; bytes behind it are ignored. Source: RFC 9112.
- * Throws `rig.garbled` for what is not HTTP, and for replies that are too large or have two lengths.
+ * Parses one HTTP/1 reply while its bytes arrive, in any chunks; bytes after it are ignored. Source: RFC 9112. Throws
+ * `rig.garbled` for anything but HTTP, and for replies that are too large or have two lengths.
  */
 export class HttpParser {
   status = 0;
@@ -59,7 +59,7 @@ export class HttpParser {
     return this.#part === "rest" || this.#part === "nothing";
   }
 
-  /** Of a complete reply; before the bytes that completed it are overwritten. */
+  /** The body of a complete reply; call it before the last bytes are overwritten. */
   body(): Buffer {
     const [first] = this.#body;
     return this.#body.length === 1 && first !== undefined ? first : Buffer.concat(this.#body, this.#length);

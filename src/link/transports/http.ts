@@ -151,7 +151,7 @@ export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: 
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
-/** The error for a status of 300 or more, with the device's words; never with what was sent. */
+/** The error for a status of 300 or more, with the device's text; never with the sent data. */
 export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
   const why =
     status === 401 || status === 403
@@ -175,7 +175,7 @@ export class NotOnDevice extends RigbridgeError {
   }
 }
 
-/** A device's words in a body: `message`, `error` or `status` of a JSON object, or a short plain text; else "". */
+/** A device's text in a body: `message`, `error` or `status` of a JSON object, or a short plain text; otherwise "". */
 export function words(body: string): string {
   const parsed = parseStrict(body);
   const value = "value" in parsed ? parsed.value : body;

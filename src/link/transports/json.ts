@@ -7,8 +7,8 @@ import { limits } from "./limits.ts";
 export type Parsed = { readonly value: unknown; readonly repairs: readonly string[] } | { readonly problem: string };
 
 /**
- * Strict JSON first; repairs of broken JSON seen on real devices only when that fails. Pure, never throws, linear in
- * time. Truncated JSON is not repaired, since what its end contained is unknown.
+ * Strict JSON first; repairs of broken JSON seen on real devices only if that fails. Pure, never throws, linear in
+ * time. Truncated JSON is not repaired, because its missing end is unknown.
  */
 export function parseReply(text: string): Parsed {
   const strict = parseStrict(text);
@@ -30,7 +30,7 @@ const tooDeep = `the reply nests deeper than ${limits.depth} levels`;
 const none: readonly string[] = [];
 const latin1Note = "the reply is not UTF-8 and was read as Latin-1";
 
-/** Bytes from a device as text: UTF-8, else Latin-1. */
+/** Bytes from a device as text: UTF-8, otherwise Latin-1. */
 export const decode = (bytes: Buffer): { readonly text: string; readonly notes: readonly string[] } =>
   isUtf8(bytes)
     ? { text: bytes.toString("utf8"), notes: none }
@@ -190,7 +190,7 @@ class Repair {
     return elements;
   }
 
-  /** Skips what is between two values; false when `close` ends them. */
+  /** Skips to the next value; false if `close` comes first. */
   #more(close: string): boolean {
     const opened = this.#text[this.#at - 1] === "{" || this.#text[this.#at - 1] === "[";
     this.#gap();

@@ -62,7 +62,7 @@ class LineExchange extends Exchange<DeviceReply[]> {
   readonly #next: string[];
   readonly #replies: DeviceReply[] = [];
   #kept: Buffer[] = [];
-  /** The most line ends in what is buffered. */
+  /** Maximum line ends in the buffer. */
   #lineEnds = 0;
 
   constructor(

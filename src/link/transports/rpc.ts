@@ -15,8 +15,8 @@ export interface RpcTransport {
   /** host:port, for messages. */
   readonly at: string;
   /**
-   * Sends one command, never twice. The signal is the total deadline.
-   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks what the answer says.
+   * Sends one command, never twice. The signal is the total deadline. Throws `rig.unreachable`, `rig.timeout` or
+   * `rig.garbled`; the caller checks the content of the answer.
    */
   send(command: string, parameter: string | undefined, signal: AbortSignal): Promise<DeviceReply>;
   /** The same with a request in the device's own format. */

@@ -167,7 +167,7 @@ function configureByForm(rig: AntminerRig, request: HttpRequest): Reply {
   return text("ok\n");
 }
 
-/** Decodes only what the script decodes. */
+/** Decodes only the characters that the script decodes. */
 const decoded = (text: string): string =>
   text
     .replaceAll("+", " ")

@@ -1,6 +1,6 @@
 import { type AvalonGeneration, type AvalonRig, reboot, setMining, work } from "./state.ts";
 
-/** The result of an option: an error, an information, or null if it is set. */
+/** The result of an option: an error, an information, or null on success. */
 export type OptionAnswer = { readonly error: string } | { readonly info: string } | null;
 
 type Option = (rig: AvalonRig, value: string) => OptionAnswer;
@@ -124,7 +124,7 @@ const late: readonly (readonly [string, Option])[] = [
   ["reboot", restart],
 ];
 
-/** The options by generation; one that needs a value reports when it is missing. */
+/** The options by generation; an option without its required value reports that. */
 const options: Readonly<Record<AvalonGeneration, ReadonlyMap<string, Option>>> = {
   "a-series": new Map([
     ["led", led],

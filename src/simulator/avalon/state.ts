@@ -74,7 +74,7 @@ export function work(rig: AvalonRig, mode: number): void {
 export const clockOf = ({ generation, model }: AvalonRig): number =>
   Math.floor(generation === "a-series" ? model.elapsed : model.at / 1000);
 
-/** Applies what has become due since the last request. */
+/** Applies changes that are due. */
 export function settle(rig: AvalonRig): void {
   rig.model.advance();
   const { due } = rig;

@@ -1,6 +1,6 @@
 import { type Hardware, hardware } from "../hardware.ts";
 
-/** A kind of miner of the twin: its hardware and what the server reports of it. */
+/** A kind of miner in the twin: its hardware and the server's report of it. */
 export interface MinerKind {
   readonly deviceType: "ASIC" | "GPU" | "PGA" | "CPU";
   readonly hardware: Hardware;

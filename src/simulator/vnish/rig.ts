@@ -115,7 +115,7 @@ export class VnishRig {
     return true;
   }
 
-  /** Applies what has become due. */
+  /** Applies changes that are due. */
   settle(): void {
     this.model.advance();
     const mining = !this.stopped && !this.restarting;

@@ -95,7 +95,7 @@ export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, 
   return form;
 }
 
-/** What the script decodes; anything else would be stored as %-codes or end the value. */
+/** The characters that the script decodes; any other would be stored as a %-code or end the value. */
 const survivesScript = /^[A-Za-z0-9._*:/+@#$,;=<>?[\]^|-]*$/;
 
 /** Throws where a password is hidden: writing the list would delete it. */
@@ -132,7 +132,7 @@ export const edit = {
 
 const configured = ({ url, worker, password }: PoolLogin): ConfiguredPool => ({ url, user: worker, pass: password });
 
-/** Whether a later read shows what was written. */
+/** Whether a later read shows the written values. */
 export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
   a.fan === b.fan && JSON.stringify(a.pools) === JSON.stringify(b.pools);
 

@@ -31,7 +31,7 @@ export const antminer: Driver = {
   connect: (link) => connect(link),
 };
 
-/** By its RPC where that is open, which also names other firmware on the same hardware; else by its login realm. */
+/** By its RPC if that is open, which also names other firmware on the same hardware; otherwise by its login realm. */
 function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   const status = statusOf(version);
   // Some firmware no longer knows `version`, but names itself in `stats`.

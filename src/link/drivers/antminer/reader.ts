@@ -39,8 +39,8 @@ const retryAfterMs = 60_000;
 type Tried<T> = { readonly value: T } | { readonly error: RigbridgeError };
 
 /**
- * Reads over the web interface, and over RPC what that reports better, or when the web interface does not answer. One
- * request at a time; what changes seldom is read in turn, one page with each read.
+ * Reads over the web interface, and over RPC for better values there or if the web interface does not answer. One
+ * request at a time; rarely changing pages are read in turn, one with each read.
  */
 export class AntminerReader {
   readonly #rpc: RpcTransport;
@@ -107,7 +107,7 @@ export class AntminerReader {
     };
   }
 
-  /** Reads who answers and with which pages; returns why the web interface cannot be used, else null. */
+  /** Identifies the device and its pages; returns why the web interface cannot be used, otherwise null. */
   async #meet(signal: AbortSignal, notes: Notes): Promise<RigbridgeError | null> {
     if (this.#system === undefined || this.#askAgain) {
       const answer = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));

@@ -15,7 +15,7 @@ const newerStatistics = "newer statistics";
 /** For the newer statistics. */
 const statsTimeoutMs = 1_500;
 
-/** An Antminer without a configured login: what its RPC reports and, rarely, allows. */
+/** An Antminer without a configured login: readings and, rarely, controls over its RPC. */
 export class AntminerByRpc implements Rig {
   readonly #link: Link;
   readonly #rig: Rig;

@@ -9,7 +9,7 @@ export interface Generation {
   readonly series: number | null;
 }
 
-/** From `MODEL` and `PROD` of the version, else from the beginning of `Ver[Q-25052801_...]` in the line. */
+/** From `MODEL` and `PROD` of the version, otherwise from the beginning of `Ver[Q-25052801_...]` in the line. */
 export function generationOf(version: TolerantReader, ver: string | undefined): Generation {
   const model = `${version.text("MODEL") ?? ""} ${version.text("PROD") ?? ""} ${ver ?? ""}`.toLowerCase();
   if (/nano\s?3s/.test(model)) return { name: "nano3s", series: null };
@@ -52,7 +52,7 @@ export function identityOf(version: TolerantReader, { name }: Generation, line: 
   };
 }
 
-/** The work modes by number, with their documented names, else the number. */
+/** The work modes by number, with their documented names, otherwise the number. */
 export const modeWords: Readonly<Record<Generation["name"], readonly string[]>> = {
   "a-series": ["0", "1"],
   nano3: ["low", "medium", "high"],

@@ -57,7 +57,7 @@ const reports = ["stats", "estats", "litestats"] as const;
 /** Reads until an empty fuller report, as some rigs give while starting, is requested again. */
 const settledReads = 20;
 
-/** Of a read, for what is read once; the next read continues. */
+/** The part of a read for values that are read once; the next read continues. */
 const onceTimeoutMs = 1_500;
 
 /** What a rig is; valid until other firmware, or another rig, may answer. */
@@ -158,7 +158,7 @@ class AvalonRig implements Rig {
     return summary;
   }
 
-  /** undefined, and a note, when this one report cannot be read; the others can. */
+  /** Undefined, with a note, if this report cannot be read; the others can. */
   async #optional(command: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     try {
       const { value, notes: repairs } = await this.#rpc.send(command, undefined, signal);
@@ -186,7 +186,7 @@ class AvalonRig implements Rig {
     return parseLine("");
   }
 
-  /** Reads what is needed once; a failure does not fail the read. */
+  /** Reads values that are needed once; a failure does not fail the read. */
   async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
     const until = performance.now() + this.#link.pace.partMs(onceTimeoutMs);
     try {

@@ -115,7 +115,7 @@ export class AvalonPools implements PoolControls {
     return webLists.has(generation.name) ? "list" : "none";
   }
 
-  /** Refuses what the rig's own syntax cannot represent, before it is sent. */
+  /** Refuses values that the rig's own syntax cannot represent, before they are sent. */
   #check(login: PoolLogin): void {
     checkLogin(login);
     const forbidden = { setpool: /[,|]/, list: /["\\]/, none: /[|]/ }[this.#way];

@@ -76,7 +76,7 @@ export function readingsOf(snapshot: Snapshot): RigReadings {
     uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
     mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
     mode: modeOf(snapshot),
-    // The others have lamps for decoration.
+    // The other models have decorative lamps.
     locate: snapshot.generation.name === "a-series" ? line.boolean("Led") : null,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),

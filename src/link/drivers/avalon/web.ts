@@ -67,7 +67,7 @@ export class AvalonWeb {
     return kept;
   }
 
-  /** Writes all places: what is not sent is deleted. Only a later `pools` shows whether the list was accepted. */
+  /** Writes all places: pools left out are deleted. Only a later `pools` shows whether the list was accepted. */
   async keep(pools: readonly PoolLogin[], signal: AbortSignal): Promise<void> {
     const form: Record<string, string> = {};
     for (let slot = 1; slot <= poolSlots; slot += 1) {

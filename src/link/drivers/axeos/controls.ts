@@ -22,7 +22,7 @@ const knownChips: Readonly<Record<string, ChipOptions>> = {
   BM1370: { megahertz: { min: 400, max: 625 }, millivolts: { min: 1000, max: 1250 } },
 };
 
-/** From the device's own lists, else by the chip's name; null for an unknown chip. */
+/** From the device's own lists, otherwise by the chip's name; null for an unknown chip. */
 export function chipOptions(asic: TolerantReader | null, chip: string | null): ChipOptions | null {
   const known = knownChips[chip ?? ""] ?? null;
   if (asic === null) return known;
@@ -124,7 +124,7 @@ function miningAndLocate(
       control: toggle("mining", !paused, atOnce),
       set: (on, signal) => pauseOrResume(http, on, signal),
     },
-    // Blinks and shows its name for 30 s; a second call meanwhile stops it.
+    // Blinks and shows its name for 30 s; a second call in the meantime stops it.
     { control: trigger("locate", atOnce), set: (_, signal) => post("/api/system/identify", signal) },
   ];
 }

@@ -30,7 +30,7 @@ export const axeos: Driver = {
 const infoPath = "/api/system/info";
 const asicPath = "/api/system/asic";
 
-/** Its page at / is compressed and says little, so its information page is requested from every HTTP server. */
+/** Its page at / is compressed and uninformative, so its information page is requested from every HTTP server. */
 function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
   if (root === null) return undefined;
   if (!Object.hasOwn(pages, infoPath)) return { page: infoPath };
@@ -49,7 +49,7 @@ class AxeosRig implements Rig {
   /** Its page about the chip, which does not change while it runs; null where the rig does not give it. */
   readonly #asic: Memo<TolerantReader | null>;
   readonly #offered = new OfferedControls();
-  /** Whether its second fan has turned: where there is none, firmware reads 0 rpm too. */
+  /** Whether its second fan has ever turned: without one, firmware reads 0 rpm too. */
   #hasTwoFans: boolean;
 
   constructor({ http, firmware, knownFans }: Pick<Link, "http" | "firmware" | "knownFans">) {

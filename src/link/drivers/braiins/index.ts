@@ -58,7 +58,7 @@ const restPoolActions = ["add", "switch", "enable", "disable", "remove", "priori
 const afterLogin = new Set<string>(["restart", "reboot", "locate", "power_limit", "fan", "temperature_target"]);
 /** Until a web interface that did not answer is tried again, and settings are read again. */
 const refreshAfterMs = 60_000;
-/** Of one read, for what is asked only once. */
+/** The part of a read for values that are queried only once. */
 const onceTimeoutMs = 1_500;
 
 class BraiinsRig implements Rig {
@@ -208,7 +208,7 @@ class BraiinsRig implements Rig {
     }
   }
 
-  /** Older web interfaces answer any path with a page of their own. */
+  /** Older web interfaces answer any path with one of their own pages. */
   async #isRest(path: string, signal: AbortSignal): Promise<boolean> {
     const { status, body } = await this.#link.http.call({ method: "GET", path }, signal);
     if (status === 401 || status === 403) return true;
@@ -270,7 +270,7 @@ class BraiinsRig implements Rig {
     if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner is stopped, or RPC is switched off");
     const overWeb = legacySnapshot(status, settings, notes);
     const both = rpc instanceof RigbridgeError ? overWeb : merged(rpc, overWeb);
-    // The version of the system is preferred to that of its miner; the MAC is on a page of its own.
+    // The system's version is preferred to the miner's; the MAC is on its own page.
     const identity = {
       ...both.identity,
       firmware: overWeb.identity.firmware ?? both.identity.firmware,

@@ -97,8 +97,8 @@ function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedCon
 }
 
 /**
- * The fan and its target temperature, where fans do the cooling: a rig in oil or water gets no control. All settings
- * that both modes have are sent along, since a change of mode resets what is left out.
+ * The fan and its target temperature, if fans do the cooling: a rig in oil or water gets no control. All settings
+ * common to both modes are sent along, because a change of mode resets missing ones.
  */
 function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const mode = page("configuration/miner").object("temperature").object("mode");

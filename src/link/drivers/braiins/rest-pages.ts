@@ -6,7 +6,7 @@ import type { BraiinsRest } from "./rest.ts";
 
 /** Read each time. */
 const always = ["miner/details", "miner/stats", "miner/hw/hashboards", "cooling/state"] as const;
-/** What changes only by hand; at most two of them with a read once all are known. */
+/** Values that change only by hand; at most two of them are read with each read once all are known. */
 const seldom = [
   "performance/tuner-state",
   "pools/",
@@ -18,7 +18,7 @@ const seldom = [
 
 export type PagePath = (typeof always)[number] | (typeof seldom)[number];
 
-/** Each page as last read; undefined where there is none. */
+/** Each page as last read; undefined if it does not exist. */
 export type RestPages = ReadonlyMap<PagePath, unknown>;
 
 const refreshAfterMs = 60_000;

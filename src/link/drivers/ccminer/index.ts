@@ -35,7 +35,7 @@ function recognise({ root, texts = {}, port }: Signs): Partial<Identity> | Quest
 
 /** The commands that it accepts, and its pools. */
 interface Menu {
-  /** null if it lists no commands. */
+  /** Null if it lists no commands. */
   readonly commands: ReadonlySet<string> | null;
   readonly pools: readonly PoolReading[];
 }
@@ -128,7 +128,7 @@ class CcminerRig implements Rig {
     }
   }
 
-  /** All pools; of an index beyond the last ccminer answers one that was listed before. */
+  /** All pools; for an index beyond the last, ccminer repeats an earlier pool. */
   async #listPools(count: number, signal: AbortSignal, notes: Notes): Promise<PoolReading[]> {
     const pools: PoolReading[] = [];
     for (let index = 0; index < count; index += 1) {

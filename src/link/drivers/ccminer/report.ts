@@ -14,7 +14,7 @@ const programs: readonly (readonly [sign: RegExp, make: string, software: string
   [/^ccminer/i, "ccminer", "CcMiner"],
 ];
 
-/** Its name and software; software "" for one that GET /api/miningsoftware does not list. */
+/** Its name and software; software "" if GET /api/miningsoftware does not list it. */
 export function programOf(summary: TolerantReader): { readonly make: string; readonly software: string } {
   const name = summary.text("NAME", 40) ?? "ccminer API";
   const [, make = name, software = ""] = programs.find(([sign]) => sign.test(name)) ?? [];

@@ -26,7 +26,7 @@ export class Cards {
   readonly #rpc: RpcTransport;
   /** Of `devdetails`, by number; null before it was asked. */
   #details: ReadonlyMap<number, TolerantReader> | null = null;
-  /** Whether it is known to mine one algorithm only. */
+  /** Whether it mines only one algorithm. */
   readonly #single: Memo<true>;
 
   constructor(rpc: RpcTransport, monotonicNow: () => number) {

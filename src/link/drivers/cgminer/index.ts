@@ -39,7 +39,7 @@ export const cgminer: Driver = {
 
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
-/** Bitmain's statistics have the boards, so that a slow rig with them is not asked for its devices too. */
+/** Bitmain's statistics include the boards, so a slow rig with them is not also queried for its devices. */
 const sectionNamesOfSlow = ["summary", "stats", "pools", "devs"] as const satisfies readonly SectionName[];
 
 /** Questions about the rig that may be joined to the reports. */
@@ -61,7 +61,7 @@ class CgminerRig implements Rig {
   readonly #now: () => number;
   readonly #firmware: RigFirmware;
   readonly #access: Access;
-  /** null before it is known to have cards. */
+  /** Null until it is known to have cards. */
   #cards: Cards | null = null;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
@@ -176,7 +176,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What to ask a rig that is known to join commands. */
+  /** The queries for a rig that can join commands. */
   #questionsToJoin(): Question[] {
     if (this.#joins !== true || this.#joinsQuestions === false) return [];
     const asksCoin = this.#algorithm === undefined && this.#firmware.has("coin") === true;
@@ -243,7 +243,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** Reads what it is, which decides what its figures mean; a failure does not fail the read. */
+  /** Reads its identity, on which the meaning of its figures depends; a failure does not fail the read. */
   async #introduce({ stats, version }: Sections, signal: AbortSignal): Promise<void> {
     if (this.#kind !== undefined) return;
     try {
@@ -254,7 +254,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** Reads what is needed once or rarely; a failure does not fail the read. */
+  /** Reads values that are needed once or rarely; a failure does not fail the read. */
   async #ask({ coin }: Sections, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
     const until = this.#now() + sideTimeoutMs;
     try {

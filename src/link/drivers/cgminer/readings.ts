@@ -39,7 +39,7 @@ export interface Snapshot {
   readonly algorithm: string | null;
 }
 
-/** `known`: what the rig is; its statistics may name the model. Without a summary, they replace it. */
+/** `known`: the rig's identity; its statistics may name the model. Without a summary, they replace it. */
 export function snapshotOf(sections: Sections, notes: Notes, known: Pick<Identity, "make" | "model">): Snapshot {
   const list = (name: keyof Sections): TolerantReader[] =>
     new TolerantReader(sections[name], notes, "").list(name.toUpperCase());

@@ -65,7 +65,7 @@ const parts = (text = ""): string[] => text.split(";").map((part) => part.trim()
 /** The figures of a list. A card that does not mine has a word instead of a number. */
 const isOff = (text: string | undefined): boolean => /^(?:off|stopped|disabled)$/i.test(text ?? "");
 
-/** The result of one read, with what the controls need. */
+/** The result of one read, with the data for the controls. */
 export interface ClaymoreReport extends ProgramReport {
   readonly program: Program;
   readonly cardsOff: readonly boolean[];

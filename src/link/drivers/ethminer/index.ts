@@ -56,7 +56,7 @@ const needsLogin = -403;
 const wrongLogin = -401;
 const missing = -32_601;
 
-/** An option of its start (a negative port), so it seldom changes. */
+/** Set by a start option (a negative port), so it rarely changes. */
 const rightsMaxAgeMs = 600_000;
 
 const poolActions: readonly PoolAction[] = ["add", "switch", "remove"];
@@ -67,7 +67,7 @@ class EthminerRig implements Rig {
   readonly #password: string | undefined;
   readonly #mayWrite: Memo<boolean>;
   readonly #offered = new OfferedControls();
-  /** Whether it has asked for a login: only then is the password sent. */
+  /** Whether it has requested a login: only then is the password sent. */
   #needsLogin = false;
 
   constructor({ lines, credentials, monotonicNow }: Pick<Link, "lines" | "credentials" | "monotonicNow">) {
@@ -189,7 +189,7 @@ class EthminerRig implements Rig {
     return "The program accepted";
   }
 
-  /** All requests over one connection, after a login if the program asks for one. */
+  /** All requests over one connection, after a login if the program requires one. */
   async #ask(requests: readonly object[], signal: AbortSignal): Promise<DeviceReply[]> {
     const open = this.#needsLogin ? [] : await this.#lines.ask(requests, signal);
     if (!this.#needsLogin && errorCodeOf(open[0]) !== needsLogin) return open;

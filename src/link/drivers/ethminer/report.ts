@@ -6,7 +6,7 @@ import { busOf, gpuRules } from "../shared/gpu-device.ts";
 import { poolPartsOf } from "../shared/line-replies.ts";
 import { type ProgramReport, programPool } from "../shared/program.ts";
 
-/** The forks that are programs of their own, by the beginning of their version; all others are ethminer. */
+/** Forks that count as separate programs, by the beginning of their version; all others are ethminer. */
 const forks: readonly (readonly [sign: RegExp, make: string, software: string, algorithm: string | null])[] = [
   [/^kawpowminer/i, "kawpowminer", "KawpowMiner", "kawpow"],
   [/^nsfminer/i, "nsfminer", "", "ethash"],

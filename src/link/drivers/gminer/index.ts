@@ -16,7 +16,7 @@ export const gminer = readOnlyProgram({
 
 const name = /^gminer\b\s*v?/i;
 
-/** Rates are in H/s, Sol/s or G/s, as `speed_unit` says. The fields of the second algorithm end with 2. */
+/** Rates are in H/s, Sol/s or G/s, depending on `speed_unit`. The fields of the second algorithm end with 2. */
 function report(stat: TolerantReader): ProgramReport {
   const devices = stat.list("devices", 64);
   const [algorithm, second] = (stat.text("algorithm") ?? "").split("+").map((each) => each.trim());

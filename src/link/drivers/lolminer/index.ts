@@ -168,6 +168,6 @@ function olderCardsOf(cards: readonly TolerantReader[], times: number): DeviceRe
   });
 }
 
-/** What was submitted and not accepted. */
+/** Submitted but not accepted. */
 const lessOf = (submitted: number | null, accepted: number | null): number | null =>
   submitted === null || accepted === null ? null : Math.max(submitted - accepted, 0);

@@ -91,9 +91,9 @@ function profileControls(session: InSession, { profiles, lastLimit, keepLimit }:
 }
 
 /**
- * Thermal management selects profiles automatically, up to a highest one. So it is switched off for the change, as
- * Luxor's own tools do, and gets this profile as its highest: heat may still lower the profile, but nothing raises it
- * above. Thermal management is switched on again whatever happens.
+ * Thermal management selects profiles automatically, up to a highest one. It is switched off for the change, as Luxor's
+ * own tools do, and gets this profile as its highest: heat may still lower the profile, but nothing raises it above.
+ * Thermal management is switched on again in any case.
  */
 async function useProfile(write: Write, undo: Write, { managed }: Profiles, name: string): Promise<string> {
   if (managed !== true) return write("profileset", name);

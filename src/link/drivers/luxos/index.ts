@@ -36,7 +36,7 @@ function recognise({ root, version }: Signs): Partial<Identity> | undefined {
   return root !== null && /Luxor Firmware/i.test(root.body) ? { make: "LuxOS" } : undefined;
 }
 
-/** Profiles, events and the version change seldom. */
+/** Profiles, events and the version rarely change. */
 const refreshAfterMs = 60_000;
 /** Of one read, for voltages: one request a board. */
 const voltagesTimeoutMs = 1_500;

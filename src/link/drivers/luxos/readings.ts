@@ -167,7 +167,7 @@ function water(live: Reports, notes: Notes, label: string): number | null {
   return highest(boards.flatMap((board) => keys.map((key) => board.number(key, celsius))));
 }
 
-/** `PSU` says whether the power is measured by the power supply. */
+/** `PSU`: whether the power supply measures the power. */
 function psuOf(config: TolerantReader, power: TolerantReader, watts: number | null): RigReadings["psu"] {
   const model = config.text("PSULabel");
   const metered = power.boolean("PSU") === true ? watts : null;

@@ -17,7 +17,7 @@ export const liveReports = [
   "tempctrl",
   "atm",
 ] as const;
-/** Read now and then. */
+/** Reports that are read at longer intervals. */
 export const seldomReports = ["version", "profiles", "events"] as const;
 
 export type ReportName = (typeof liveReports)[number] | (typeof seldomReports)[number];
@@ -50,7 +50,7 @@ export class LuxosReports {
     this.#rpc = rpc;
   }
 
-  /** Throws when the first cannot be read; others that cannot be read are left out. */
+  /** Throws if the first report cannot be read; other unreadable ones are left out. */
   async ask(names: readonly ReportName[], signal: AbortSignal, notes: Notes): Promise<Reports> {
     if (this.#joins !== false) {
       const joined = await this.#joined(names, signal, notes);

@@ -16,7 +16,7 @@ export type Work<T> = (write: Write, undo: Write) => Promise<T>;
 const sessionTaken = 402;
 /** For `logoff`, which a rebooting rig may never answer. */
 const logoffTimeoutMs = 1_000;
-/** For undoing what was changed. */
+/** Timeout for undoing a change. */
 const undoTimeoutMs = 5_000;
 
 /**

@@ -107,7 +107,7 @@ export class Access {
     return checked.exists && checked.access;
   }
 
-  /** One that may do little shows nothing of it, unless it has refused what it should allow. */
+  /** A restricted address does not show the restriction until the rig refuses a command that it should allow. */
   async #learnPrivileged(rpc: RpcTransport, commands: readonly string[], signal: AbortSignal): Promise<void> {
     const existing = commands.filter((command) => this.#firmware.has(command) === true);
     const allowed = existing.filter((command) => this.allows(command));

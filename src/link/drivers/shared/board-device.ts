@@ -1,7 +1,7 @@
 import type { Board } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
 
-/** What is not known is null. */
+/** Unknown values are null. */
 const device: DeviceReading = {
   kind: "asic",
   name: "",
@@ -27,12 +27,12 @@ const device: DeviceReading = {
 };
 
 /**
- * Each driver gives kind and name. They have their place here all the same: V8 copies it in one piece, and properties that
- * come later would take memory of their own.
+ * Each driver sets kind and name. They are included here nonetheless: V8 copies the object in one piece, and later
+ * properties would take extra memory.
  */
 export const unknownDevice: Omit<DeviceReading, "kind" | "name"> = device;
 
-/** A board as a device, with what else is known of it. */
+/** A board as a device, with further known values. */
 export const boardDevice = (board: Board, known: Partial<DeviceReading> = {}): DeviceReading => ({
   ...unknownDevice,
   kind: "asic",

@@ -19,7 +19,7 @@ export interface Status {
   readonly program: string | null;
 }
 
-/** cgminer's STATUS is a list, WhatsMiner's is flat, and that of `restart` is one word. null where there is none. */
+/** cgminer's STATUS is a list, WhatsMiner's is flat, and that of `restart` is one word. Null if there is none. */
 export function statusOf(value: unknown): Status | null {
   if (!isRecord(value)) return null;
   const listed: unknown = Array.isArray(value.STATUS) ? value.STATUS[0] : value;
@@ -34,7 +34,7 @@ export function statusOf(value: unknown): Status | null {
 export const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 /**
- * What the rig's `check` says of a command: whether it exists, and whether this address may use it. `lacking`: the
+ * The rig's `check` result for a command: whether it exists, and whether this address may use it. `lacking`: the
  * firmware has no `check`; `denied`: it does not answer it to this address. Throws `rig.garbled` for any other answer.
  */
 export async function checkOf(

@@ -2,7 +2,7 @@ import type { TolerantReader } from "../../tolerant-reader.ts";
 
 type Figures = readonly (number | null)[];
 
-/** null where none is known, as with the others. */
+/** Null if no value is known. */
 export const highest = (values: Figures): number | null => reduced(values, Math.max);
 
 export const lowest = (values: Figures): number | null => reduced(values, Math.min);

@@ -4,7 +4,7 @@ import type { NumberRule, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "./board-device.ts";
 import { highest, total } from "./figures.ts";
 
-/** A graphics card as far as it is known. */
+/** A graphics card with its known values. */
 export const gpuDevice = (known: Partial<DeviceReading> & Pick<DeviceReading, "name">): DeviceReading => ({
   ...unknownDevice,
   kind: "gpu",
@@ -107,7 +107,7 @@ export function modelOfCards(cards: readonly DeviceReading[]): string | null {
   return parts.length === 0 ? null : parts.join(", ").slice(0, 200).toWellFormed();
 }
 
-/** The second algorithm as far as it is known. */
+/** The second algorithm with its known values. */
 export const dualWork = (
   known: Partial<Omit<Dual, "shares">> & { readonly shares?: Partial<Dual["shares"]> },
 ): Dual => ({

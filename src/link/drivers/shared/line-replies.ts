@@ -29,7 +29,7 @@ export function acceptedLine(at: string, method: string, value: unknown): unknow
   return reply.result;
 }
 
-/** Whether to send a program a line of JSON: only if nothing else has answered, or its web page at most. */
+/** Whether to send a program a line of JSON: only if nothing but its web page has answered. */
 export const mayAnswerLines = ({ root, port }: Signs): boolean =>
   port !== undefined &&
   (root === null || /miner/i.test(root.headers.server ?? "") || /"result"\s*:\s*\[/.test(root.body));

@@ -4,8 +4,8 @@ import type { PoolLogin, PoolReading } from "../../driver.ts";
 type Place = Pick<PoolLogin, "url" | "worker">;
 
 /**
- * The pool of a list just read that `wanted` means: the one at its index, or where indexes have moved the only one with
- * its URL and worker. Throws `not.possible` when there is none, or when it is the firmware maker's own.
+ * The pool of a newly read list that `wanted` refers to: the one at its index or, if indexes have moved, the only one
+ * with its URL and worker. Throws `not.possible` if there is none, or if it is the firmware maker's own.
  */
 export function listedPool<Pool extends Place & { readonly index: number }>(
   pools: readonly Pool[],

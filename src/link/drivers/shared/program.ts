@@ -26,7 +26,7 @@ import { modelOfCards, readingsOfCards } from "./gpu-device.ts";
 export interface ProgramReport {
   /** Id in GET /api/miningsoftware. */
   readonly software: string;
-  /** Its name for people. */
+  /** Its display name. */
   readonly make: string;
   readonly version: string | null;
   /** The name that it was given for its rig. */
@@ -127,7 +127,7 @@ export function loginOf(user: string | null, worker: string | null): string | nu
   return `${user}.${worker}`;
 }
 
-/** The first two entries of a program's algorithms; a note says that there are more. */
+/** The first two entries of a program's algorithms; a note mentions any others. */
 export function firstTwo<T>(algorithms: readonly T[], notes: Notes): [T | undefined, T | undefined] {
   const [first, second] = algorithms;
   if (algorithms.length > 2) notes.add(`it mines ${algorithms.length} algorithms; the first two are shown`);

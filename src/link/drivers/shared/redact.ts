@@ -4,13 +4,13 @@ import { SessionEnded } from "../../session-ended.ts";
 /** Shorter texts are no secret, and their letters are everywhere. */
 const shortestSecret = 3;
 
-/** A text of a device, which may repeat what it was sent, without these secrets. */
+/** A device's text without these secrets, which it may repeat. */
 export const redact = (text: string, secrets: readonly unknown[]): string =>
   secrets
     .filter((secret) => typeof secret === "string" && secret.length >= shortestSecret)
     .reduce<string>((shown, secret) => shown.replaceAll(String(secret), "***"), text);
 
-/** The same error without these secrets; anything but a RigbridgeError as it is. */
+/** The same error without these secrets; anything but a RigbridgeError unchanged. */
 export function redacted(error: unknown, secrets: readonly unknown[]): unknown {
   if (!(error instanceof RigbridgeError)) return error;
   const { code, message, unquoted } = error;

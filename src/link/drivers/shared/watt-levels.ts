@@ -14,8 +14,8 @@ export const highestWithin = (levels: readonly WattLevel[], watts: number): Watt
   );
 
 /**
- * A power limit that is set by levels accepts every watt from the lowest to the highest. Its value is the limit last
- * set while the rig is still at the level that this limit selects, else the level's own watts.
+ * A power limit set by levels accepts every watt from the lowest to the highest. Its value is the limit last set while
+ * the rig is still at the level that this limit selects, otherwise the level's own watts.
  */
 export function limitScale(
   levels: readonly WattLevel[],

@@ -41,7 +41,7 @@ function recognise({ root, version, reports }: Signs): Partial<Identity> | Quest
 
 /** For presets, which change with its tuning, its chips, and pages that it did not give. */
 const refreshAfterMs = 300_000;
-/** Of a read, for pages beside the readings; the others are read with the next one. */
+/** The part of a read for pages beside the readings; the remaining ones are read next time. */
 const seldomTimeoutMs = 1_500;
 
 const seldomPages = ["info", "autotune/presets", "model", "chains/factory-info", "chains"] as const;
@@ -55,7 +55,7 @@ class VnishRig implements Rig {
   readonly #link: Link;
   readonly #web: VnishWeb;
   readonly pools: PoolControls;
-  /** Raw pages; null for those that the rig does not have. */
+  /** Raw pages; null for pages that the rig lacks. */
   readonly #seldom = new Map<SeldomPage, Memo<unknown>>(seldomPages.map((page) => [page, new Memo(refreshAfterMs)]));
   /** Whether its web API was ever read. */
   #hasWeb = false;

@@ -5,7 +5,7 @@ import type { WattLevel } from "../shared/watt-levels.ts";
 export interface Presets {
   /** Tuned presets with their power; choosing an untuned one starts hours of tuning. */
   readonly tuned: readonly WattLevel[];
-  /** Presets without a power: `disabled`, which is the stock setting, and an untuned one that it runs at. */
+  /** Presets without a power: `disabled`, which is the stock setting, and an untuned one in use. */
   readonly others: readonly string[];
   readonly present: string | null;
   readonly presentWatts: number | null;

@@ -8,7 +8,7 @@ import { boardDevice } from "../shared/board-device.ts";
 import { celsius, highest, total } from "../shared/figures.ts";
 import type { Presets } from "./presets.ts";
 
-/** The pages of one read; those that change seldom may be from an earlier one. */
+/** The pages of one read; rarely changing ones may be from an earlier read. */
 export interface Snapshot {
   /** The part `miner` of `summary`. */
   readonly miner: TolerantReader;

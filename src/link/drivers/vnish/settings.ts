@@ -15,7 +15,7 @@ export async function minerSettings(web: VnishWeb, signal: AbortSignal): Promise
 export type Apply = "restart" | "later";
 
 /**
- * Stores settings; what is left out stays. Mining is restarted where the rig requires it, but a stopped rig is not
+ * Stores settings; missing ones stay unchanged. Mining is restarted if the rig requires it, but a stopped rig is not
  * started, and the rig is never rebooted, which is left to the owner.
  */
 export async function store(

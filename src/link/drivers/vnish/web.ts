@@ -20,8 +20,8 @@ interface PostOptions {
 }
 
 /**
- * The web API of VNish. A password is exchanged for a token, which is renewed when it expires; a key of its `apikeys`,
- * configured as the rig's token, is used as it is. Source: its OpenAPI document (`/docs` on the rig).
+ * The web API of VNish. A password is exchanged for a token, which is renewed when it expires; one of its `apikeys`,
+ * configured as the rig's token, is used directly. Source: its OpenAPI document (`/docs` on the rig).
  */
 export class VnishWeb {
   readonly #link: Link;
@@ -45,7 +45,7 @@ export class VnishWeb {
     return { why: "login wrong", text: "this rig rejects the configured password" };
   }
 
-  /** Throws `rig.login` when the page requires a login, and what a request throws. */
+  /** Throws `rig.login` if the page requires a login, and the errors of a request. */
   async get(path: string, signal: AbortSignal): Promise<DeviceReply> {
     const call = { method: "GET", path: `${base}${path}` } as const;
     return jsonOf(this.at, call, await this.#read(call, signal));

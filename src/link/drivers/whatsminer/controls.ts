@@ -82,7 +82,7 @@ export class PowerBounds {
   #accepted: { readonly watts: number; readonly before: LimitRead; readonly at: number } | null = null;
   /** The limit that it reports instead of a higher one. */
   #ceiling: { readonly watts: number; readonly mode: string | null } | null = null;
-  /** Of the last read; null if it reported no limit. */
+  /** From the last read; null if it reported no limit. */
   #last: LimitRead | null = null;
 
   constructor(known: readonly Control[]) {
@@ -91,7 +91,7 @@ export class PowerBounds {
     if (limit !== undefined && (limit.min ?? 0) < shareOf(this.#highest)) this.#lowestLimit = limit.min ?? 0;
   }
 
-  /** null while nothing is known. */
+  /** Null while nothing is known. */
   get range(): Range | null {
     if (this.#highest === 0) return null;
     const min = Math.min(shareOf(this.#highest), this.#lowestLimit);

@@ -159,7 +159,7 @@ function rpcPassword({ username, password, makersLogin: allowed }: Credentials):
 /** As year, month and day. */
 const firstFrames = 20_241_101;
 
-/** Year, month and day as a number, from names like 20230803.11.REL. 0 where there is none. */
+/** Year, month and day as a number, from names like 20230803.11.REL. 0 if there is none. */
 function firmwareDate(version: unknown): number {
   const reply = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
   return Number(/(20\d{6})\./.exec(reply ?? "")?.[1] ?? 0);

@@ -14,9 +14,9 @@ interface List {
 }
 
 /**
- * The pools of a WhatsMiner, which takes only whole lists and never reveals their passwords. A list is written only
- * when the password of every pool in it is known: from the configured pools, from what was written before, or from the
- * login given now.
+ * The pools of a WhatsMiner, which accepts only whole lists and never reveals their passwords. A list is written only
+ * if the password of every pool in it is known: from the configured pools, from an earlier write, or from the given
+ * login.
  */
 export class WhatsminerPools {
   /** Passwords that the device accepted, by URL and worker. */
@@ -110,7 +110,7 @@ type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "passw
 
 const keyOf = ({ url, worker }: Listed): string => `${url.replace(/\/$/, "").toLowerCase()} ${worker}`;
 
-/** The pool that `use` replaces: the active one, else the first. */
+/** The pool that `use` replaces: the active one, otherwise the first. */
 const replacedOf = (pools: readonly PoolReading[]): PoolReading | undefined =>
   pools.find(({ active }) => active) ?? pools.toSorted((a, b) => a.priority - b.priority)[0];
 

@@ -17,7 +17,7 @@ type BoardsReport = "devs" | "edevs";
 
 /** For one report beside the readings. */
 const reportTimeoutMs = 1_200;
-/** Of a read; after it the reports that change seldom wait for the next read. */
+/** The part of a read after which rarely changing reports are postponed. */
 const seldomTimeoutMs = 2_500;
 
 /** ms after which each report beside the readings is read again; 0 with each read, Infinity after a restart. */
@@ -128,7 +128,7 @@ export class RpcDialect implements Dialect {
     }
   }
 
-  /** A device without boards under `devs` is asked for `edevs` once, and from then on only for that if it has it. */
+  /** A device without boards under `devs` is queried for `edevs` once, and later only for that if it has it. */
   async #withBoards(readings: MainReports, notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#boards !== null || hasBoards(readings.devs)) return readings;
     const fuller = await this.#session.ask("edevs", notes, signal).catch(nothingIfRefused);

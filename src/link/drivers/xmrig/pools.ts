@@ -109,7 +109,7 @@ export function poolsOf(config: unknown, connection: TolerantReader, notes: Note
 
 const enabledOf = (pool: TolerantReader): boolean => pool.boolean("enabled") ?? true;
 
-/** Of a restricted XMRig only the pool in use is known, without its worker. */
+/** A restricted XMRig shows only the pool in use, without its worker. */
 export function activeOnly(connection: TolerantReader): PoolReading[] {
   const pool = connection.text("pool", 255);
   if (pool === null) return [];
