@@ -51,7 +51,7 @@ const parallel = 64;
 export function commandSender(service: MiningService, caller: Caller, view: FarmView): SendCommand {
   const sendTo = async (id: number, intents: readonly Intent[]): Promise<void> => {
     const miner = view.get(id);
-    if (miner === undefined) throw new RigbridgeError("not.found", "This rig does not exist any more");
+    if (miner === undefined) throw new RigbridgeError("not.found", "This rig no longer exists");
     const calls = intents.map((intent) => toServiceCall(miner, intent, () => undefined));
     const { state, taken, message } = await execute(service, caller, id, calls);
     if (state !== "done" && taken === undefined)

@@ -627,7 +627,7 @@ export const operations = {
   }),
   reloadSettings: post("/api/settings/reload", closed, {
     summary:
-      "Reads the configuration file again and applies it, and starts the service anew if something waits for that; a file with mistakes changes nothing",
+      "Reads the configuration file again and applies it, and restarts the service if a change requires it; a file with mistakes changes nothing",
     reply: SettingsReload,
     extension,
   }),

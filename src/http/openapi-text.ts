@@ -71,7 +71,7 @@ With \`types=\`, only events of these types are sent, and \`reset\`. At \`/api/e
 row (see GET /api/miners), and a change that no row shows causes no event.
 
 With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back, or after the list of rows
-with that \`version\`. After a \`reset\`, read the list again and open the stream anew after its version. A comment is sent
+with that \`version\`. After a \`reset\`, read the list again and reopen the stream after its version. A comment is sent
 every 15 s. A client that falls 1,000 events behind is disconnected and may resume. The passage of time alone is no event.
 Each user, key and address may have 64 open streams; all clients together may have 256, of which 16 are reserved for the
 service's own key. Further streams are refused with 429 or 503.`;

@@ -210,7 +210,7 @@ export class Claim {
   #setConflict(conflict: string | null): void {
     if (conflict === this.#conflict) return;
     if (conflict !== null) this.#options.log.warn(conflict);
-    else this.#options.log.info("No other Rigbridge uses the same MQTT topics any more");
+    else this.#options.log.info("No other Rigbridge uses the same MQTT topics now");
     this.#conflict = conflict;
     this.#options.changed(conflict);
   }

@@ -74,7 +74,7 @@ test("who may use the service changes while it runs: its key, sessions, names an
   expect((await send("POST", "/api/users", { "x-api-key": other }, user)).status).toBe(400);
 
   const { text } = await send("DELETE", "/api/settings/http", { "x-api-key": other });
-  expect(text).toContain("No key is needed any more: only this machine is served");
+  expect(text).toContain("A key is no longer needed: only this machine is served");
   expect(await status()).toBe(200);
 });
 
@@ -83,7 +83,7 @@ test("another address is kept for the next start, and the list says so", async (
   expect(saved.section.restart).toBe(true);
   expect(await status()).toBe(200);
   // With nothing else to do, reading the file again starts the service anew with what waits.
-  expect((await send("POST", "/api/settings/reload")).text).toContain("the service starts anew with them");
+  expect((await send("POST", "/api/settings/reload")).text).toContain("the service restarts with them");
   await until(() => /is ready at http:\/\/127\.0\.0\.2:/.test(service.said()), "the service at its other address");
 });
 

@@ -75,7 +75,7 @@ test("a broker is set, with a wrong password and then the right one, and left, w
   expect(await health()).toBe("disconnected");
   expect(service.said()).not.toContain("a-wrong-word");
 
-  expect((await save("mqtt", settings())).body).toContain("The MQTT bridge connects anew");
+  expect((await save("mqtt", settings())).body).toContain("The MQTT bridge reconnects");
   await seen.until(({ topic, payload }) => topic.startsWith("homeassistant/device/") && payload !== "");
   await seen.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online");
   expect(await health()).toBe("connected");

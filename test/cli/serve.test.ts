@@ -106,7 +106,7 @@ describe("rigbridge serve", () => {
     expect((await mining(urlOf(first), 1)).map(({ hostDescription }) => hostDescription)).toEqual([
       farm.rigs[0]?.address,
     ]);
-    expect(first.said()).toContain("the demo miners have left");
+    expect(first.said()).toContain("the demo miners were removed");
     first.signal("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 

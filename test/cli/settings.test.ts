@@ -98,7 +98,7 @@ test("a change of the file that needs a restart has the service start anew in it
   await writeFile(file, "http: {port: 0}\npower: {minOn: 30}\ngroups: [{name: den}]\n");
   const before = url();
   const { stdout } = await config("reload");
-  expect(stdout).toBe("Changed: groups; the service starts anew with them\n");
+  expect(stdout).toBe("Changed: groups; the service restarts with them\n");
   await until(() => service.said().split("is ready at").length > 2, "the service to be ready again");
   const now = service.said().match(/is ready at (http:\/\/127\.0\.0\.1:\d+)(?![\s\S]*is ready at)/)?.[1] ?? before;
   expect(JSON.stringify(await (await fetch(`${now}/api/miners`)).json())).toContain("den");

@@ -205,7 +205,7 @@ describe("the service", () => {
       await username.fill("others");
       await dashboard.service.saveSettings({ section: "mqtt", value: { ...mqtt, clientId: "elsewhere" } }, caller);
       await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("was saved by somebody else meanwhile").first().waitFor();
+      await page.getByText("was saved by another user in the meantime").first().waitFor();
       await page.reload();
       await username.fill("others");
       await page.getByRole("button", { name: "Save", exact: true }).click();

@@ -265,7 +265,7 @@ export class AccessoryBinding {
   }
 }
 
-const gone = () => new RigbridgeError("rig.unreachable", "The service does not answer any more");
+const gone = () => new RigbridgeError("rig.unreachable", "The service no longer answers");
 
 const idOf = ({ UUID, subtype }: Service): string => `${UUID} ${subtype ?? ""}`;
 

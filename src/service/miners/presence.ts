@@ -127,7 +127,7 @@ export class MinerPresence {
   refused(rig: PolledRig, message: string): void {
     const facts = this.#options.entries.find(rig.id)?.facts;
     if (facts !== undefined)
-      this.#options.log.info({ ...minerFields(facts), reason: message }, "a miner was not taken in");
+      this.#options.log.info({ ...minerFields(facts), reason: message }, "the rig at a miner's address was refused");
     this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), message);
   }
 

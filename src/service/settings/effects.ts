@@ -28,12 +28,12 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     if (after === undefined) return ["The MQTT bridge stops, and Home Assistant shows its entities as unavailable"];
     if (before === undefined) return ["The MQTT bridge starts"];
     const moves = before.base === after.base ? [] : [`Its topics move from ${before.base} to ${after.base}`];
-    return ["The MQTT bridge connects anew", ...moves];
+    return ["The MQTT bridge reconnects", ...moves];
   },
   http: ({ http: before }, { http: after }) => {
     if (before.key === after.key) return [];
     const who = after.open ? "every client is admitted" : "only this machine is served";
-    if (after.key === undefined) return [`No key is needed any more: ${who}`];
+    if (after.key === undefined) return [`A key is no longer needed: ${who}`];
     const former = before.key === undefined ? "a key" : "the new key";
     return [`Clients and browsers need ${former} from now on, other than users with keys of their own`];
   },

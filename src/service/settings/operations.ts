@@ -113,7 +113,7 @@ export function settingsOperations({
             const go = await restart();
             // After the answer is sent.
             setTimeout(go, 100);
-            message = `Changed: ${list}; the service starts anew with them`;
+            message = `Changed: ${list}; the service restarts with them`;
           }
           return message;
         });

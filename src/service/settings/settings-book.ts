@@ -123,7 +123,7 @@ export class SettingsBook {
     if (revision !== undefined && revision !== (this.#row(section)?.revision ?? 0)) {
       const differing = differences(section, saved.get(section), merged);
       const list = differing.length === 0 ? "" : `: ${differing.join("; ")}`;
-      const message = `The section ${section} was saved by somebody else meanwhile; read it again. What is saved differs from what you send${list}`;
+      const message = `The section ${section} was saved by another user in the meantime; read it again. The saved value differs from yours${list}`;
       throw new RigbridgeError("settings.changed", message);
     }
     return this.#planOf(section, merged);

@@ -118,7 +118,7 @@ describe("a save", () => {
     const { code, message } = await problem(bench.save("history", { raw: 4, hourly: 30 }, { revision: 0 }));
     expect([code, message]).toEqual([
       "settings.changed",
-      "The section history was saved by somebody else meanwhile; read it again. What is saved differs from what you send: history.raw: 3 → 4; history.hourly: nothing → 30",
+      "The section history was saved by another user in the meantime; read it again. The saved value differs from yours: history.raw: 3 → 4; history.hourly: nothing → 30",
     ]);
     await bench.save("history", { raw: 4 }, { revision: 1 });
   });
