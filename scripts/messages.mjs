@@ -19,7 +19,7 @@ const namesIn = (texts, path = []) => {
 /** The source of `src/messages/names.ts`. */
 export const namesFile = ({ hints, ...english }) => `// Made by \`npm run i18n\` from en.json.
 
-/** The values in texts, by their paths. */
+/** What is put into texts, by their paths. */
 export interface Names {
 ${namesIn(english)
   .map(
