@@ -44,7 +44,13 @@ const lockHash = () => hashOf(["package-lock.json"]);
 
 /** Over all inputs of the build. */
 const sourceHash = (frontEnds) =>
-  hashOf(["package-lock.json", "tsconfig.json", "scripts/web.mjs", ...sourcesOf(frontEnds).flatMap(filesUnder)]);
+  hashOf([
+    "package-lock.json",
+    "tsconfig.json",
+    "scripts/web.mjs",
+    "scripts/first-load.mjs",
+    ...sourcesOf(frontEnds).flatMap(filesUnder),
+  ]);
 
 const sourcesOf = (frontEnds) => (frontEnds ? sources : ["src"]);
 

@@ -3,6 +3,7 @@ import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
+import { firstFiles, splitTexts } from "./first-load.mjs";
 import { readMessages } from "./messages.mjs";
 import { root } from "./run.mjs";
 
@@ -11,6 +12,9 @@ const target = join(root, "dist", "web");
 
 /** Compressed files; the service sends the variant that the browser accepts. */
 const compressed = new Set([".html", ".js", ".css", ".svg", ".webmanifest"]);
+
+/** The files of a page of its own, which the others do not need. */
+const ofOnePage = /[\\/]pages[\\/]\w+[\\/]/;
 
 /** Settings of the dashboard's build, for Vite's build and its development server. */
 export const settings = {
@@ -30,11 +34,15 @@ export const settings = {
     modulePreload: { polyfill: false },
     // Inlined files would need data: addresses, which the content security policy forbids.
     assetsInlineLimit: 0,
-    // What most pages need comes in one file: a phone in a slow network waits for each round of small ones.
+    // What the first page needs comes in one file, and what several others need in another: a phone in a slow network waits
+    // for each round of small ones.
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: "shared", test: /[\\/]src[\\/]web[\\/]((parts|pages|style)[\\/])?[^\\/]+$/ }],
+          groups: [
+            { name: "first", test: (id) => firstFiles.has(id) && !ofOnePage.test(id) },
+            { name: "shared", test: /[\\/]src[\\/]web[\\/](?:parts[\\/])?[\w-]+\.(?:tsx?|css)$/ },
+          ],
         },
       },
     },
@@ -80,30 +88,29 @@ function formSchemas() {
 }
 
 /**
- * Completes each language's texts with the missing ones in English. `virtual:hints/de`: the hints of forms, a separate
- * file, because most pages have no form.
+ * Completes each language's texts with the English ones that it lacks, and leaves in its file those of the first page.
+ * `virtual:texts/de`: its other texts. `virtual:hints/de`: the hints of forms, which most pages do not have.
  */
 function messages() {
-  const whole = async (texts) => {
+  const partsOf = async (own) => {
     const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
-    return completed(texts, readMessages("en"));
+    const { hints, ...texts } = completed(own, readMessages("en"));
+    return { hints, ...splitTexts(texts) };
   };
-  const prefix = "virtual:hints/";
+  const name = /^\0?virtual:(texts|hints)\/(\w+)$/;
   return {
     name: "messages",
     enforce: "pre",
-    resolveId: (id) => (id.startsWith(prefix) ? `\0${id}` : undefined),
+    resolveId: (id) => (name.test(id) ? `\0${id}` : undefined),
     load: async (id) => {
-      if (!id.startsWith(`\0${prefix}`)) return undefined;
-      const { hints } = await whole(readMessages(id.slice(prefix.length + 1)));
-      return `export default ${JSON.stringify(hints)};`;
+      const [, kind, language] = name.exec(id) ?? [];
+      if (language === undefined) return undefined;
+      const { hints, others } = await partsOf(readMessages(language));
+      return `export default ${JSON.stringify(kind === "hints" ? hints : others)};`;
     },
     transform: {
       filter: { id: /[\\/]src[\\/]messages[\\/]\w+\.json$/ },
-      handler: async (text) => {
-        const { hints, ...texts } = await whole(JSON.parse(text));
-        return JSON.stringify(texts);
-      },
+      handler: async (text) => JSON.stringify((await partsOf(JSON.parse(text))).first),
     },
   };
 }

@@ -32,6 +32,15 @@ export function completed(texts: Texts | undefined, english: Texts): Texts {
   return Object.fromEntries(Object.entries(english).map(([key, inner]) => [key, completed(texts[key], inner)]));
 }
 
+/** The texts of two parts of a language, neither of which has a text of the other. */
+export const joined = (one: Texts, other: Texts | undefined): Texts =>
+  typeof one === "string" || typeof other === "string" || other === undefined
+    ? one
+    : {
+        ...other,
+        ...Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, joined(inner, other[key])])),
+      };
+
 /** The texts with a function in place of each one that has {names}; its type is `Messages`. */
 export function callable(texts: Texts): unknown {
   if (typeof texts === "string") return /\{\w+\}/.test(texts) ? (values: Values) => filled(texts, values) : texts;

@@ -1,9 +1,11 @@
 import { isLanguage, type Language } from "../messages/languages.ts";
 import type { Messages } from "../messages/messages.ts";
-import { callable, type Texts } from "../messages/texts.ts";
+import { callable, joined, type Texts } from "../messages/texts.ts";
 
-/** The build adds English texts where a file lacks them. */
-const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
+type LoadTexts = () => Promise<{ readonly default: Texts }>;
+
+/** The build completes each file with the English texts that it lacks, and leaves the texts of the first page in it. */
+const firstTexts: Record<Language, LoadTexts> = {
   en: () => import("../messages/en.json", { with: { type: "json" } }),
   de: () => import("../messages/de.json", { with: { type: "json" } }),
   sv: () => import("../messages/sv.json", { with: { type: "json" } }),
@@ -14,7 +16,22 @@ const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
   fa: () => import("../messages/fa.json", { with: { type: "json" } }),
 };
 
-/** Texts in the page's language; set before the first component is rendered. */
+/** The texts of all other pages. */
+const otherTexts: Record<Language, LoadTexts> = {
+  en: () => import("virtual:texts/en"),
+  de: () => import("virtual:texts/de"),
+  sv: () => import("virtual:texts/sv"),
+  fr: () => import("virtual:texts/fr"),
+  es: () => import("virtual:texts/es"),
+  ru: () => import("virtual:texts/ru"),
+  zh: () => import("virtual:texts/zh"),
+  fa: () => import("virtual:texts/fa"),
+};
+
+/**
+ * Texts in the language of the page. Those of the first page are set before the first component is rendered, the others
+ * before a component of another page is.
+ */
 export let t: Messages;
 export let language: Language = "en";
 /** The locale of numbers and times: the browser's own if it belongs to the language. */
@@ -31,22 +48,37 @@ function wanted(): Language {
 }
 
 let loading: Promise<void> | undefined;
+let loadingOthers: Promise<void> | undefined;
+let first: Texts;
 
-/** Resolves once the texts are loaded. */
+/** Resolves when the texts of the first page are there. */
 export function loadLanguage(): Promise<void> {
-  loading ??= loadTexts();
+  loading ??= loadFirst();
   return loading;
 }
 
-async function loadTexts(): Promise<void> {
+/** Resolves when the texts of all pages are there; rejects if they cannot be loaded. */
+export function loadAllTexts(): Promise<void> {
+  const started = loadLanguage();
+  loadingOthers ??= loadOthers(started);
+  return loadingOthers;
+}
+
+async function loadFirst(): Promise<void> {
   language = wanted();
   locale = navigator.languages.find((tag) => baseOf(tag) === language) ?? language;
-  t = callable((await load[language]()).default) as Messages;
+  first = (await firstTexts[language]()).default;
+  t = callable(first) as Messages;
   document.documentElement.lang = language;
   document.documentElement.dir = language === "fa" ? "rtl" : "ltr";
 }
 
-/** Reloads the page, because every text changes. */
+async function loadOthers(started: Promise<void>): Promise<void> {
+  const [others] = await Promise.all([otherTexts[language](), started]);
+  t = callable(joined(first, others.default)) as Messages;
+}
+
+/** Reloads the page, since every text changes. */
 export function chooseLanguage(code: Language): void {
   localStorage.setItem(storageKey, code);
   location.reload();

@@ -18,7 +18,13 @@ declare module "virtual:sections" {
   export const sections: Readonly<Record<import("../contract/settings.ts").SettingsSection, Schema>>;
 }
 
-/** The hints of forms in one language, by their English text. */
+/** The texts of a language that the first page does not need. */
+declare module "virtual:texts/*" {
+  const texts: import("../messages/texts.ts").Texts;
+  export default texts;
+}
+
+/** The hints of forms in one language, by the English one. */
 declare module "virtual:hints/*" {
   const hints: Readonly<Record<string, string>>;
   export default hints;

@@ -10,30 +10,17 @@ export function inOwnWords(notification: Notification): Notification {
   if (language === "en") return notification;
   // A service of an earlier release, from which this page may still be open, sends no codes.
   const { title, message } = notification.coded ?? { title: null, message: null };
+  const texts = { notices: t.service.notices, over: t.service.over };
   return {
     ...notification,
-    title: (title && textIn(t.service, title)) ?? notification.title,
-    message: (message && textIn(t.service, message)) ?? notification.message,
+    title: (title && textIn(texts, title)) ?? notification.title,
+    message: (message && textIn(texts, message)) ?? notification.message,
   };
 }
 
-const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Value | undefined =>
-  Object.hasOwn(texts, key) ? texts[key] : undefined;
-
-interface ReadyMade {
-  readonly key: string;
-  readonly name: string;
-  readonly description: string;
-}
-
-/** Name and description of a ready-made rule, with their language. */
-export function readyMadeWords({ key, name, description }: ReadyMade): Omit<ReadyMade, "key"> & { lang: string } {
-  const own = found(t.service.readyMade, key);
-  return own === undefined ? { name, description, lang: "en" } : { ...own, lang: language };
-}
-
-/** Why a request was refused: the kind of problem in the page's language, followed by the English details. */
+/** Why a request was refused: the sort of trouble in the language of the page before the details, which are English. */
 export function problemWords(code: string, details: string): string {
-  const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
+  const titles: Readonly<Record<string, string>> = t.service.problems satisfies Record<ProblemCode, string>;
+  const title = Object.hasOwn(titles, code) ? titles[code] : undefined;
   return language === "en" || title === undefined ? details : `${title}: ${details}`;
 }

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
+import { splitTexts } from "../../scripts/first-load.mjs";
 import { differences, hintsOfForms, namesFile, readMessages } from "../../scripts/messages.mjs";
 import { readyMadeRules } from "../../src/catalogue/ready-made-rules.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { languages } from "../../src/messages/languages.ts";
-import { callable, completed, filled, type Texts } from "../../src/messages/texts.ts";
+import { callable, completed, filled, joined, type Texts } from "../../src/messages/texts.ts";
 
-// depends on: src/messages/*.json
+// depends on: src/messages/*.json, src/web/**
 
 const folder = fileURLToPath(new URL("../../src/messages", import.meta.url));
 const english: Texts = readMessages("en");
@@ -51,6 +52,19 @@ test("what the API says by code has the API's own English text", () => {
 
 test("the hints of forms are those of their schemas: `npm run i18n` writes them", async () => {
   expect((english as { hints: object }).hints).toEqual(await hintsOfForms());
+});
+
+test("the texts of the first page and the others are together all texts", () => {
+  const { first, others } = splitTexts(english);
+  expect([first, others].map((part) => Object.keys(part).length > 0)).toEqual([true, true]);
+  expect(new Map(textsOf(joined(first, others)))).toEqual(source);
+  expect(textsOf(first).length + textsOf(others).length).toBe(source.size);
+});
+
+test("the first page has its texts, and not those of another", () => {
+  const { first } = splitTexts(english) as { first: Record<string, Record<string, unknown> | undefined> };
+  expect([first.shell?.skip, first.overview?.title, first.wall?.title]).not.toContain(undefined);
+  expect([first.rigs, first.wall?.screen]).toEqual([undefined, undefined]);
 });
 
 describe.each(others)("%s.json", (language) => {

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import type { CallName } from "../../contract/service.ts";
+import { loadAllTexts } from "../language.ts";
 import type { IconName } from "../parts/icon.tsx";
 
 /** A page: its path relative to the dashboard's address, the right that it requires, and its place in the menu. */
@@ -35,8 +36,7 @@ export function pageAt(path: string): PageEntry | undefined {
   return pages.find((page) => fits(page.path));
 }
 
-/** All pages, in the order of the menu. */
-export const pages: readonly PageEntry[] = [
+const entries: readonly PageEntry[] = [
   {
     path: "",
     load: () => import("./overview/page.tsx"),
@@ -99,3 +99,9 @@ export const pages: readonly PageEntry[] = [
   { path: "settings/service/:id", load: () => import("./settings/section-page.tsx"), needs: "listSettings" },
   { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "addChannel" },
 ];
+
+/** All pages, in the order of the menu. The texts of the first one are there; the others load theirs beside their code. */
+export const pages = entries.map((page): PageEntry => {
+  const load = () => Promise.all([page.load(), loadAllTexts()]).then(([loaded]) => loaded);
+  return page.path === "" ? page : { ...page, load };
+});

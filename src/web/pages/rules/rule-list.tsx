@@ -9,12 +9,11 @@ import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
-import { readyMadeWords } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { conditionTexts, stepTexts } from "./definition.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
-import { shortWords } from "./words.ts";
+import { readyMadeWords, shortWords } from "./words.ts";
 
 /** All rules with their present state, and ready-made ones to start from. */
 export function RuleList() {

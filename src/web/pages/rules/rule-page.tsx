@@ -12,13 +12,13 @@ import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
-import { readyMadeWords } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RuleEditor } from "./rule-editor.tsx";
 import { RuleState } from "./rule-list.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { Runs } from "./runs.tsx";
+import { readyMadeWords } from "./words.ts";
 import "./rules.css";
 import { Try } from "./try.tsx";
 

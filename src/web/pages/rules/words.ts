@@ -1,6 +1,6 @@
 import { call } from "../../api.ts";
 import { hashrate, number, percent, power, temperature } from "../../format.ts";
-import { t } from "../../language.ts";
+import { language, t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import type { FormWords } from "../../parts/schema-form/context.ts";
 import { isObject, type Json } from "../../parts/schema-form/schema.ts";
@@ -149,4 +149,17 @@ export function ruleWords(names: Names | undefined, readingUnits: Readonly<Recor
       return new RegExp(`\\b${String(parent.action)}\\b`).test(description);
     },
   };
+}
+
+interface ReadyMade {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Name and description of a ready-made rule, and the language that they are in. */
+export function readyMadeWords({ key, name, description }: ReadyMade): Omit<ReadyMade, "key"> & { lang: string } {
+  const texts: Readonly<Record<string, Omit<ReadyMade, "key">>> = t.service.readyMade;
+  const own = Object.hasOwn(texts, key) ? texts[key] : undefined;
+  return own === undefined ? { name, description, lang: "en" } : { ...own, lang: language };
 }
