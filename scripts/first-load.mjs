@@ -22,7 +22,8 @@ const sources = ["main.tsx", "pages/overview/page.tsx"].reduce(
   new Map(),
 );
 
-export const firstFiles = new Set(sources.keys());
+/** As Vite names them, also on Windows. */
+export const firstFiles = new Set([...sources.keys()].map((file) => file.replaceAll("\\", "/")));
 
 /** `t.shell.away` as ["shell", "away"], `t.status[key]` as ["status", undefined]. */
 const used = [...sources.values()].flatMap((text) => [...text.matchAll(/\bt\.(\w+)(?:\.(\w+))?/g)]);

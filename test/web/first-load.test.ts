@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { closeContexts, testInBrowser } from "../chromium.ts";
-import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { type Dashboard, startDashboard, withoutLoadingAhead } from "./dashboard.ts";
 
 /** Bytes of JavaScript, gzipped, that the overview may need until its figures are there, in one language. */
 const mostBytes = 60_000;
@@ -22,6 +22,7 @@ afterAll(async () => {
 
 testInBrowser.each([["en-US"], ["ru-RU"]])("the first load of the overview stays small (%s)", async (locale) => {
   const { page, close } = await dashboard.visit("", { locale });
+  await withoutLoadingAhead(page);
   await page.locator(".chart-picture canvas").first().waitFor();
   const scripts: string[] = await page.evaluate(() =>
     performance
