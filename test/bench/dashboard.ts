@@ -175,7 +175,7 @@ interface Kept {
 }
 
 /** What the page holds at a moment. */
-interface Held {
+export interface Held {
   /** MB of the page's process, and of its reachable objects. */
   readonly memory: number;
   readonly heap: number;
@@ -230,7 +230,7 @@ async function allReplaced(replaced: ReadonlySet<string>, rigs: number): Promise
 const megabyte = 1e6;
 
 /** After garbage collection: twice, since the first makes finalizers run. */
-async function heldBy(page: Page, session: CDPSession): Promise<Held> {
+export async function heldBy(page: Page, session: CDPSession): Promise<Held> {
   await session.send("HeapProfiler.collectGarbage");
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
