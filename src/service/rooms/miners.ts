@@ -196,7 +196,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
       if (!isFirst) return;
       await registry.removeDemos();
       await core.demoHasLeft();
-      log.info("the demo miners have left: there is a real one now");
+      log.info("the demo miners were removed: there is a real one now");
     },
     messages: core.messages,
   };
