@@ -39,8 +39,11 @@ export const writers: Writers = {
   deleteCoin: done("deleteCoin"),
   savePool: (input, calls) => save("savePool", input, calls, { one: calls.pool, all: calls.pools }),
   saveHost: (input, calls) => save("saveHost", input, calls, { one: calls.host, all: calls.hosts }),
-  saveManagedMiner: (input, calls) =>
-    save("saveManagedMiner", input, calls, { one: calls.managedMiner, all: calls.managedMiners }),
+  saveManagedMiner: async ({ dryRun = false, ...input }, calls) => {
+    // It would not know the parameter, and save.
+    if (dryRun) throw await calls.unsupported("to check a managed miner without saving it");
+    return save("saveManagedMiner", input, calls, { one: calls.managedMiner, all: calls.managedMiners });
+  },
 };
 
 /** A writer without further steps. */

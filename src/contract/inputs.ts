@@ -331,6 +331,14 @@ export const ManagedMinerBody = z.object({
   idle: IdleBody.nullish().describe("other work on the host for which it waits; null = none (Rigbridge extension)"),
 });
 
+export const SaveManagedMinerQuery = z.object({
+  dryRun: extension(
+    Flag,
+    "true saves nothing, and answers the managed miner as it would be: a new one with the id 0, with `note` if it could not run",
+    true,
+  ),
+});
+
 const coinFields = {
   profit: parameter(Decimal, "BTC per MH/s per day", 0.00000042).optional(),
   name: parameter(Line(100), "name, for a user-defined coin", "Invented coin").optional(),

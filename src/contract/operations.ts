@@ -35,6 +35,7 @@ import {
   RoomBody,
   RowEventsQuery,
   RunsQuery,
+  SaveManagedMinerQuery,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -237,7 +238,8 @@ export const operations = {
     reply: named<ManagedMiner>(ManagedMiner),
   }),
   saveManagedMiner: post("/api/managedminers", closed, {
-    summary: "Adds or updates a managed miner",
+    summary: "Adds or updates a managed miner; with dryRun=true it is only checked, also by its host's agent",
+    query: SaveManagedMinerQuery,
     body: ManagedMinerBody,
     reply: named<ManagedMiner>(ManagedMiner),
   }),

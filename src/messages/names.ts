@@ -63,6 +63,7 @@ export interface Names {
   readonly "hosts.notChosen": "name" | "why";
   readonly "hosts.foldersHint": "folders";
   readonly "hosts.forgetTitle": "algorithm" | "model";
+  readonly "hosts.several.namesHint": "mark";
   readonly "money.perKwh": "amount";
   readonly "money.fromTo": "from" | "to";
   readonly "money.withoutHours": "all" | "hours";

@@ -38,7 +38,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   getHostSystemInfo: ["/api/hosts/4/systeminfo", { id: 4 }],
   listManagedMiners: ["/api/managedminers", {}],
   getManagedMiner: ["/api/managedminers/5", { id: 5 }],
-  saveManagedMiner: ["/api/managedminers", { id: 0, hostId: 4 }, '{"hostId":4}'],
+  saveManagedMiner: ["/api/managedminers?dryRun=true", { id: 0, hostId: 4, dryRun: true }, '{"hostId":4}'],
   listMiningSoftware: ["/api/miningsoftware", {}],
   listAlgorithms: ["/api/algorithms", {}],
   listNotifications: ["/api/notifications", {}],

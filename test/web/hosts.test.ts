@@ -233,3 +233,60 @@ describe("the form of a new managed miner", () => {
     await close();
   });
 });
+
+describe("one managed miner for several hosts", () => {
+  testInBrowser("is previewed for each, with the reasons of those that refuse, and set up on the others", async () => {
+    const { service } = dashboard;
+    const doubles: AgentDouble[] = [];
+    onTestFinished(() => {
+      for (const each of doubles) each.cut();
+    });
+    const hostWith = async (name: string, options: Partial<Parameters<typeof AgentDouble.introduced>[0]> | null) => {
+      const host = await service.saveHost({ id: 0, hostname: name, description: "" }, caller);
+      if (options === null) return host.id;
+      const { token } = await service.addAgent({ hostId: host.id }, caller);
+      doubles.push(await AgentDouble.introduced({ url: dashboard.url, token, ...options }));
+      return host.id;
+    };
+    const first = await hostWith("hall-1", {});
+    const second = await hostWith("hall-2", {});
+    const asks = "downloads of programs are not allowed here";
+    await hostWith("hall-3", { refuses: () => ({ code: "rig.refused", message: asks }) });
+    await hostWith("hall-4", null);
+    const base = { ...noFields, softwareType: "XmrigMiner", poolId: 1, algorithm: "randomx", hostId: second };
+    const old = await service.saveManagedMiner({ ...base, description: "Old", softwareAutoDownload: true }, caller);
+    const { page, close } = await dashboard.visit("hosts", { expected: /404 \(Not Found\)|400 \(Bad Request\)/ });
+    await page.getByRole("link", { name: "Set up on several hosts" }).click();
+    await page.getByRole("searchbox", { name: "Filter hosts" }).fill("hall-");
+    await page.getByRole("checkbox", { name: "All 4 hosts" }).check();
+    await page.getByText("4 hosts chosen").waitFor();
+    await page.getByRole("textbox", { name: "Names" }).fill("{host} CPU");
+    const field = (name: string) => page.locator(".miner-fields").getByRole("combobox", { name, exact: true });
+    await field("Program").selectOption("XmrigMiner");
+    await field("Algorithm").selectOption("randomx");
+    await field("Pool or pool group").selectOption("monero");
+    const row = (name: string) => page.getByRole("row", { name });
+    await page.getByRole("button", { name: "Preview" }).click();
+    await row("hall-2").getByText("already has a miner of this program").waitFor();
+    await field("Where a host already has a miner of this program").selectOption("replace");
+    await row("hall-2").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Preview" }).click();
+    await row("hall-1").getByText("Would be added").waitFor();
+    await row("hall-2").getByText("Settings would be replaced").waitFor();
+    await row("hall-3").getByText(asks).waitFor();
+    await row("hall-4").getByText("Its host has no agent").waitFor();
+    expect(await axe(page)).toEqual([]);
+    // The second no longer accepts it: the others are set up all the same.
+    await service.deleteManagedMiner({ id: old.id }, caller);
+    await page.getByRole("button", { name: "Set up on 2 hosts" }).click();
+    await row("hall-2").getByText("Failed").waitFor();
+    await row("hall-1").getByText("Added", { exact: true }).waitFor();
+    await row("hall-1").getByRole("link", { name: "hall-1 CPU" }).waitFor();
+    const made = (await service.listManagedMiners({}, caller)).filter(({ description }) => /^hall-/.test(description));
+    expect(made).toMatchObject([{ hostId: first, description: "hall-1 CPU", algorithm: "randomx", running: false }]);
+    expect(await axe(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await overflow(page)).toBe(0);
+    await close();
+  });
+});

@@ -1,3 +1,4 @@
+import type { ProgramState } from "../../contract/agent.ts";
 import { invalid, invalidAll, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { DownloadReply, ManagedMiner } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
@@ -9,7 +10,7 @@ import type { MinerContext } from "../miners/miners.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
 import { choiceMistakes, mistakesIn } from "./managed-checks.ts";
-import { softwareList } from "./software.ts";
+import { lackOfCards, softwareList } from "./software.ts";
 import type { Switcher } from "./switcher.ts";
 import { minerUid } from "./uids.ts";
 
@@ -64,22 +65,39 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   /** Parameters may contain secrets of pools that are hidden from the caller. */
   const presentFor = (miner: Stored<StoredManagedMiner>, caller: Caller): ManagedMiner =>
     accessBook.of(caller).all ? present(miner) : { ...present(miner), commandLineParams: "" };
-  const present = (stored: Stored<StoredManagedMiner>): ManagedMiner => {
+  const present = (
+    stored: Stored<StoredManagedMiner>,
+    state: ProgramState | null = managed.stateOf(stored) ?? null,
+  ): ManagedMiner => {
     const { owner, key, disabled, switchedAt, ...miner } = stored;
-    const program = managed.programOf(stored);
-    const state = managed.stateOf(stored);
     const host = hosts.get(miner.hostId);
     return {
       ...miner,
       groupId: groupOf(stored),
       uid: host?.uid ? minerUid(host.uid, miner.id) : null,
       status: state?.status ?? null,
-      note: "message" in program ? program.message : (state?.message ?? absence(stored)),
+      note: lackOf(stored) ?? state?.message ?? absence(stored) ?? withoutCard(stored, state),
     };
+  };
+  /** As it would be saved; a new one has no id yet. What its program does now, with other settings, says nothing of it. */
+  const planned = (row: Stored<StoredManagedMiner>): ManagedMiner =>
+    row.id === notStored
+      ? { ...present(row, null), id: 0, uid: null }
+      : { ...present(row, null), status: managed.stateOf(row)?.status ?? null };
+  /** Which downloads there are for a host is known only once its agent has said what system it is. */
+  const lackOf = (miner: Stored<StoredManagedMiner>): string | null => {
+    const program = managed.programOf(miner);
+    if (!("message" in program)) return null;
+    return program.code === "no.download" && agents.session(miner.hostId) === undefined ? null : program.message;
   };
   const absence = ({ hostId }: StoredManagedMiner): string | null => {
     if (agents.session(hostId) !== undefined) return null;
     return agents.hasAgent(hostId) ? "The agent of its host is not connected" : "Its host has no agent";
+  };
+  const withoutCard = (miner: StoredManagedMiner, state: ProgramState | null): string | null => {
+    const software = managed.softwareOf(miner);
+    const host = agents.session(miner.hostId)?.host ?? null;
+    return state?.status === "running" || software === undefined || host === null ? null : lackOfCards(software, host);
   };
   const findFor = (id: number, caller: Caller): Stored<StoredManagedMiner> => {
     const miner = find(managedMiners, id, "managed miner");
@@ -104,7 +122,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         .map((miner) => presentFor(miner, caller));
     },
     getManagedMiner: async ({ id }, caller) => presentFor(findFor(id, caller), caller),
-    saveManagedMiner: async ({ id, groupId: group, ...body }, caller) => {
+    saveManagedMiner: async ({ id, dryRun = false, groupId: group, ...body }, caller) => {
       const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
       const groupId =
         group === undefined || group === null
@@ -126,7 +144,9 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         ...choiceMistakes(miner, existing?.id, context),
       ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
-      await checkOnHost(miner, existing, commandOf, context);
+      const row = { owner: "store", key: null, disabled: false, id: existing?.id ?? notStored, ...miner } as const;
+      await checkOnHost(row, commandOf, context);
+      if (dryRun) return planned(row);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
       await addReal(() => managed.put(saved));
       if (existing !== undefined && existing.hostId !== saved.hostId) managed.sync(existing.hostId);
@@ -196,13 +216,11 @@ const choosesPool = (
 
 /** The agent refuses, for example, a path that is not an executable. If the agent is away, it does so at the start. */
 async function checkOnHost(
-  miner: StoredManagedMiner,
-  existing: Stored<StoredManagedMiner> | undefined,
+  row: Stored<StoredManagedMiner>,
   commandOf: (miner: Stored<StoredManagedMiner>) => Promise<unknown>,
   { agents, managed }: ManagedContext,
 ): Promise<void> {
-  const row = { owner: "store", key: null, disabled: false, id: existing?.id ?? notStored, ...miner } as const;
-  if (agents.session(miner.hostId) === undefined || "message" in managed.programOf(row)) return;
+  if (agents.session(row.hostId) === undefined || "message" in managed.programOf(row)) return;
   try {
     await commandOf(row);
   } catch (error) {

@@ -1,7 +1,7 @@
-import { downloadTargetFor, type MiningProgram } from "../../catalogue/mining-program.ts";
+import { downloadTargetFor, type MiningDevice, type MiningProgram } from "../../catalogue/mining-program.ts";
 import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
 import { parameterMistakes } from "../../catalogue/parameters.ts";
-import type { OwnSoftware } from "../../contract/agent.ts";
+import type { HostReport, OwnSoftware } from "../../contract/agent.ts";
 import type { Mistake } from "../../contract/problems.ts";
 import type { HostSoftware, MiningSoftware } from "../../contract/resources.ts";
 import type { TemplateProgram } from "../../contract/templates.ts";
@@ -17,6 +17,8 @@ export interface Software {
   readonly api: string | null;
   /** Ids of the algorithms that it mines. */
   readonly algorithms: readonly string[];
+  /** What it mines with; null = not known. */
+  readonly devices: readonly MiningDevice[] | null;
   /** Whether the configuration of its host has a path or download for it. */
   readonly isDeclared: boolean;
   /** The second algorithms that it can mine together with this one; null: unknown. */
@@ -29,7 +31,7 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
   const known = programOf(id);
   if (known === undefined) {
     const ofHost = own.find((each) => each.id === id);
-    return ofHost === undefined ? undefined : { ...ofHost, isDeclared, dualsOf: () => null };
+    return ofHost === undefined ? undefined : { ...ofHost, devices: null, isDeclared, dualsOf: () => null };
   }
   return {
     isDeclared,
@@ -37,6 +39,7 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
     name: known.name,
     api: known.api,
     algorithms: Object.keys(known.algorithms),
+    devices: known.devices,
     dualsOf: (algorithm) => Object.keys(known.dual[algorithm] ?? {}),
   };
 }
@@ -65,6 +68,27 @@ export function hostSoftware(own: readonly OwnSoftware[], system: string): HostS
       .filter(({ executable }) => platforms.some((each) => each === platform && executable[each] === null))
       .map(({ id }) => id),
   };
+}
+
+/**
+ * Why no card of a host suits a program; null if one does, or if that is not known: agents see NVIDIA's cards, and on Linux
+ * also others.
+ */
+export function lackOfCards(
+  { name, devices }: Pick<Software, "name" | "devices">,
+  { system, gpus }: Pick<HostReport, "system" | "gpus">,
+): string | null {
+  const isSeen = (device: MiningDevice): boolean =>
+    device === "nvidia" || (/^linux/i.test(system) && (device === "amd" || device === "intel"));
+  if (
+    devices === null ||
+    devices.length === 0 ||
+    !devices.every(isSeen) ||
+    gpus.some(({ vendor }) => devices.includes(vendor))
+  )
+    return null;
+  const makers = devices.map((device) => (device === "intel" ? "Intel" : device.toUpperCase()));
+  return `The agent of its host reports no card that ${name} mines with (${makers.join(", ")})`;
 }
 
 /** GET /api/miningsoftware: the catalogue, and the programs of agents' own configurations. */

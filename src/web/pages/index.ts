@@ -87,6 +87,7 @@ const entries: readonly PageEntry[] = [
     menu: { name: "activity", icon: "activity" },
   },
   { path: "hosts", load: () => import("./hosts/page.tsx"), needs: "listHosts", menu: { name: "hosts", icon: "hosts" } },
+  { path: "hosts/several", load: () => import("./hosts/several-page.tsx"), needs: "saveManagedMiner" },
   { path: "hosts/miners/:id", load: () => import("./hosts/miner-page.tsx"), needs: "listManagedMiners" },
   { path: "start", load: () => import("./start/page.tsx"), needs: "addMiner" },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },

@@ -5,7 +5,7 @@ import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches } from "../bench.ts";
 import { gpu } from "./agent-double.ts";
-import { apiAt, noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
+import { apiAt, noFields, openHosts, pools, programToken, xmrigRig } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
 
@@ -507,4 +507,85 @@ test.each([
   await bench.act(1, { action: "start" });
   await shows(bench, "Mining");
   expect((await bench.get(1)).readings.hashrate).toBeGreaterThan(0);
+});
+
+describe("a managed miner that is only checked", () => {
+  const check = (hosts: Awaited<ReturnType<typeof openHosts>>, fields: Parameters<typeof hosts.manage>[0] = {}) =>
+    hosts.manage({ dryRun: true, ...fields });
+  const downloaded = { softwareAutoDownload: true, softwarePath: "" };
+  const withNothingSaved = async ({ service }: Bench, saved: readonly string[] = []): Promise<void> => {
+    const list = await service.listManagedMiners({}, caller);
+    expect(list.map(({ description }) => description)).toEqual(saved);
+  };
+
+  test("is answered as it would be, is not saved, and reaches no agent", async () => {
+    const hosts = await openHosts();
+    const agent = await hosts.agent();
+    const asked = await check(hosts, { description: "attic", groupId: null });
+    expect(asked).toMatchObject({ id: 0, uid: null, description: "attic", softwareType: "XmrigMiner", note: null });
+    await withNothingSaved(hosts.bench);
+    const saved = await hosts.manage({ description: "attic", groupId: null });
+    expect({ ...saved, id: 0, uid: null, status: null }).toEqual(asked);
+    const changed = await check(hosts, { id: saved.id, description: "cellar", poolId: 2 });
+    expect(changed).toMatchObject({ id: saved.id, uid: saved.uid, description: "cellar", poolId: 2 });
+    await withNothingSaved(hosts.bench, ["attic"]);
+    expect(agent.programs.map(({ name }) => name)).toEqual(["attic"]);
+  });
+
+  test("is refused as it would be if it were saved", async () => {
+    const hosts = await openHosts();
+    await hosts.agent({
+      permissions: { gpuSettings: false },
+      refuses: ({ files, gpuSettings }) =>
+        files.from === "path" && files.path === "/bin/sh"
+          ? { code: "input.invalid", message: "/bin/sh is outside the folders" }
+          : files.from === "download"
+            ? { code: "rig.refused", message: "downloads of programs are forbidden" }
+            : gpuSettings.length > 0
+              ? { code: "rig.refused", message: "settings of GPUs are forbidden" }
+              : null,
+    });
+    const tuning = { algorithm: null, bus: null, powerLimit: 120, coreClock: null, memoryClock: null, fan: null };
+    const wrong: Parameters<typeof hosts.manage>[0][] = [
+      { hostId: 99 },
+      { softwareType: "no" },
+      { algorithm: "nonsense" },
+      { algorithm: "sha256" },
+      { dualAlgorithm: "kheavyhash" },
+      { poolId: 99 },
+      { poolId: 3 },
+      { groupId: 99 },
+      { commandLineParams: "--config=elsewhere.json" },
+      { softwarePath: "/bin/sh" },
+      downloaded,
+      { gpuSettings: [tuning] },
+      { id: 77 },
+    ];
+    for (const fields of wrong) {
+      const asked = await problem(check(hosts, fields));
+      const saved = await problem(hosts.manage(fields));
+      expect([fields, asked.code, asked.message]).toEqual([fields, saved.code, saved.message]);
+    }
+    await withNothingSaved(hosts.bench);
+  });
+
+  test.each([
+    { why: "no known download", fields: { ...downloaded, softwareType: "ClaymoreEthereum", algorithm: "ethash" } },
+    { why: "no card", fields: { softwareType: "TrexMiner", algorithm: "kawpow" } },
+    { why: "a pool", fields: { poolId: 0 } },
+  ])("says that it could not run where $why", async ({ why, fields }) => {
+    const any = { name: "any", url: "stratum+tcp://any.example.com:3333", worker: "rig" };
+    const hosts = await openHosts({ config: { pools: [...pools, any] } });
+    await hosts.agent({ gpus: [gpu(0, 1, { vendor: "amd" })] });
+    const { note } = await check(hosts, { poolId: 4, ...fields });
+    expect(note).toContain(why);
+    expect((await hosts.manage({ poolId: 4, ...fields })).note).toBe(note);
+  });
+
+  test("says so, too, where the host's agent is away, and where there is none", async () => {
+    const hosts = await openHosts();
+    expect((await check(hosts)).note).toBe("The agent of its host is not connected");
+    await hosts.bench.service.deleteAgent({ id: hosts.tokenId }, caller);
+    expect((await check(hosts)).note).toBe("Its host has no agent");
+  });
 });

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
-import { call, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { problemText } from "../../parts/messages.tsx";
+import { patiently } from "../../patiently.ts";
 import type { NewRig } from "./rig-list.ts";
 
 export interface Added {
@@ -18,8 +19,6 @@ export interface Adding {
 
 /** Concurrent requests: the service identifies rigs in the background anyway. */
 const parallel = 6;
-/** ms to wait when the service limits requests. */
-const restMs = 1_000;
 
 /** The rigs being added; it continues while other pages are shown. */
 export const adding = signal<Adding | null>(null);
@@ -40,14 +39,10 @@ export async function addRigs(rigs: readonly NewRig[]): Promise<void> {
 }
 
 async function added(rig: NewRig): Promise<Added> {
-  for (;;) {
-    try {
-      const { id } = await call("addMiner", rig);
-      return { address: rig.address, id, problem: null };
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 429))
-        return { address: rig.address, id: null, problem: problemText(error) };
-      await new Promise((resolve) => setTimeout(resolve, restMs));
-    }
+  try {
+    const { id } = await patiently(() => call("addMiner", rig));
+    return { address: rig.address, id, problem: null };
+  } catch (error) {
+    return { address: rig.address, id: null, problem: problemText(error) };
   }
 }

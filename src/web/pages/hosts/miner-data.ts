@@ -91,7 +91,17 @@ export function without(schema: Schema, name: string): Schema {
   return { ...schema, properties };
 }
 
-/** The schema with existing names in place of ids: a pool is chosen by its name. */
+/** The schema for several hosts: settings of graphics cards are for all of a host, as slots differ. */
+export function forAllCards(schema: Schema): Schema {
+  const { gpuSettings, ...properties } = schema.properties ?? {};
+  if (gpuSettings?.items === undefined) return schema;
+  return {
+    ...schema,
+    properties: { ...properties, gpuSettings: { ...gpuSettings, items: without(gpuSettings.items, "bus") } },
+  };
+}
+
+/** The schema with what exists in place of ids: a pool is chosen by its name. */
 export function withChoices(schema: Schema, { algorithms, pools, software }: Catalogue): Schema {
   const choice = (list: readonly Named<string>[]) => ({ type: "string", enum: list.map(({ id }) => id) });
   const replaced = (value: unknown): unknown => {

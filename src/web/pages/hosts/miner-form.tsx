@@ -3,17 +3,16 @@ import type { ManagedMiner } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
-import { Field } from "../../parts/field.tsx";
 import { useLoaded } from "../../parts/load.tsx";
 import { MistakeList, SchemaForm } from "../../parts/schema-form/form.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { useDirty, useUnsaved } from "../../parts/unsaved.tsx";
 import { useForm } from "../../parts/use-form.ts";
-import { FilesFields } from "./files-fields.tsx";
-import { presetFiles, whyNotDownload, whyNotSoftware } from "./host-choices.ts";
+import { presetFiles } from "./host-choices.ts";
 import { bodyOf, type Catalogue, extrasOf, poolOf, poolRef, withChoices, without } from "./miner-data.ts";
 import { Select, Text } from "./miner-fields.tsx";
 import { minerWords } from "./miner-words.ts";
+import { filesAfter, Parameters, ProgramFields } from "./program-fields.tsx";
 
 interface MinerFormProps {
   readonly miner: ManagedMiner;
@@ -63,21 +62,6 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(first)));
   const dirty = differs || parameters !== "" || clears;
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
-  /** Switches the source of the files to a possible one, unless a path was entered. */
-  const choose = (changes: Partial<typeof fields>) => {
-    const { hostId, softwareType, softwareAutoDownload, softwarePath } = { ...fields, ...changes };
-    const isPreset = softwarePath === presetFiles(limits, fields.softwareType).softwarePath;
-    const works = softwareAutoDownload && whyNotDownload(limitsOf(hostId), softwareType) === null;
-    set({
-      ...changes,
-      ...(works || (!isPreset && softwarePath !== "") ? {} : presetFiles(limitsOf(hostId), softwareType)),
-    });
-  };
-
-  const software = catalogue.software.find(({ id }) => id === fields.softwareType);
-  const mined = software?.algorithms ?? [];
-  const algorithms = catalogue.algorithms.filter(({ id }) => mined.length === 0 || mined.includes(id));
-  const seconds = software?.dualAlgorithms?.[fields.algorithm] ?? [];
 
   const { mistakes, problem, wrong, busy, submit } = useForm(async () => {
     const { hostId, groupId, pool, extras, ...rest } = fields;
@@ -108,7 +92,12 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           value={fields.hostId}
           options={catalogue.hosts.map(({ id, name }) => ({ id: String(id), name }))}
           problem={wrong("hostId")}
-          onChange={(hostId) => choose({ hostId })}
+          onChange={(hostId) =>
+            set({
+              hostId,
+              ...filesAfter(fields, limits, { softwareType: fields.softwareType, limits: limitsOf(hostId) }),
+            })
+          }
         />
         <Text
           label={t.hosts.description}
@@ -118,48 +107,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           problem={wrong("description")}
           onChange={(description) => set({ description })}
         />
-        <Select
-          label={t.hosts.software}
-          none={t.hosts.choose}
-          value={fields.softwareType}
-          options={catalogue.software.map(({ id, name }) => ({ id, name, whyNot: whyNotSoftware(limits, id) }))}
-          problem={wrong("softwareType")}
-          onChange={(softwareType) => choose({ softwareType, algorithm: "", dualAlgorithm: "" })}
-        />
-        <Select
-          label={t.hosts.algorithm}
-          none={t.hosts.ofPool}
-          value={fields.algorithm}
-          options={algorithms}
-          problem={wrong("algorithm")}
-          onChange={(algorithm) => set({ algorithm, dualAlgorithm: "" })}
-        />
-        {seconds.length === 0 && fields.dualAlgorithm === "" ? null : (
-          <Select
-            label={t.hosts.second}
-            none={t.shell.none}
-            value={fields.dualAlgorithm}
-            options={catalogue.algorithms.filter(({ id }) => seconds.includes(id))}
-            problem={wrong("dualAlgorithm")}
-            onChange={(dualAlgorithm) => set({ dualAlgorithm })}
-          />
-        )}
-        <Select
-          label={t.hosts.pool}
-          none={t.shell.none}
-          value={fields.pool}
-          options={catalogue.pools}
-          problem={wrong("poolId")}
-          onChange={(pool) => set({ pool })}
-        />
-        <FilesFields
-          limits={limits}
-          software={fields.softwareType}
-          downloads={fields.softwareAutoDownload}
-          path={fields.softwarePath}
-          problemOf={wrong}
-          onChange={set}
-        />
+        <ProgramFields values={fields} catalogue={catalogue} limits={limits} wrong={wrong} onChange={set} />
         {catalogue.groups.length === 0 ? null : (
           <Select
             label={t.hosts.group}
@@ -171,25 +119,13 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
             onChange={(groupId) => set({ groupId })}
           />
         )}
-        <div>
-          <Field
-            label={t.hosts.parameters}
-            hint={isNew ? t.hosts.parametersNew : t.hosts.parametersHint}
-            problem={wrong("commandLineParams")}
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="password"
-                autocomplete="off"
-                maxLength={4000}
-                dir="ltr"
-                disabled={clears}
-                value={parameters}
-                onInput={({ currentTarget }) => setParameters(currentTarget.value)}
-              />
-            )}
-          </Field>
+        <Parameters
+          value={parameters}
+          hint={isNew ? t.hosts.parametersNew : t.hosts.parametersHint}
+          disabled={clears}
+          problem={wrong("commandLineParams")}
+          onChange={setParameters}
+        >
           {isNew ? null : (
             <label class="switch">
               <input
@@ -200,7 +136,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
               {t.hosts.noParameters}
             </label>
           )}
-        </div>
+        </Parameters>
       </div>
       {schema === null ? null : (
         <SchemaForm

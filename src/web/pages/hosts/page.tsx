@@ -9,6 +9,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Page } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { Benchmarks } from "./benchmarks.tsx";
 import { HostCard } from "./host-card.tsx";
@@ -39,8 +40,19 @@ export default function Hosts() {
       <Icon name="plus" /> {t.hosts.add}
     </button>
   ) : null;
+  const count = loaded.value?.hosts.length ?? 0;
+  const actions = (
+    <>
+      {count > 1 && may("saveManagedMiner") ? (
+        <a class="button" href={link("hosts/several")}>
+          <Icon name="hosts" /> {t.hosts.several.title}
+        </a>
+      ) : null}
+      {add}
+    </>
+  );
   return (
-    <Page limited title={t.menu.hosts} lead={t.hosts.lead} actions={loaded.value?.hosts.length === 0 ? undefined : add}>
+    <Page limited title={t.menu.hosts} lead={t.hosts.lead} actions={count === 0 ? undefined : actions}>
       <Loading from={loaded}>
         {({ hosts, miners, software }, known) =>
           hosts.length === 0 ? (
