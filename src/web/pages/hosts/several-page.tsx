@@ -174,7 +174,7 @@ function RecipeForm({ catalogue }: { catalogue: Catalogue }) {
         />
       </Card>
       <Card title={t.hosts.miner}>
-        <fieldset class="miner-form" disabled={busy}>
+        <fieldset class="miner-form miner-recipe" disabled={busy}>
           <div class="miner-fields">
             <Text
               label={several.names}
