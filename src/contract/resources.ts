@@ -738,7 +738,18 @@ export const BulkJob = z.object({
 export type BulkJob = z.infer<typeof BulkJob>;
 
 export const BulkAction = BulkJob.extend({
-  results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's response") })),
+  results: z.array(
+    z.object({
+      minerId: int,
+      state: z.enum(bulkStates),
+      message: text.describe("the rig's response"),
+      before: text
+        .nullable()
+        .describe(
+          "what the setting was before, as last read: the value of the control, or the pool as `single 3` or `group 3`; null = not known, or the action changes no setting",
+        ),
+    }),
+  ),
 });
 export type BulkAction = z.infer<typeof BulkAction>;
 

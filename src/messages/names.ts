@@ -116,6 +116,7 @@ export interface Names {
   readonly "rigs.job": "action" | "rigs";
   readonly "rigs.tagged": "tag";
   readonly "rigs.moved": "group";
+  readonly "rigs.untagged": "tag";
   readonly "rules.enable": "name";
   readonly "rules.ofReadyMade": "name";
   readonly "rules.runTitle": "name";

@@ -309,6 +309,7 @@ const steps: readonly (readonly string[])[] = [
       compared = iif(revenue is null or cost is null, 0, max(0, seconds - max(uncosted, unearned)))`,
   ],
   ["alter table notification add column coded text"],
+  ["alter table bulk_result add column before text"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -73,7 +73,13 @@ export interface RunResult {
   readonly message: string;
 }
 
-/** The progress of a run on a miner. */
+/** A row as it begins. */
+export interface NewResult extends RunResult {
+  /** What the setting that it changes was before; absent: not known, or no setting. */
+  readonly before?: string | null;
+}
+
+/** How far a run is with a miner. */
 export interface RunTurn extends RunResult {
   /** The number of finished steps; `state` and `message` are those of the next one, or of all once it has ended. */
   readonly step: number;
@@ -90,15 +96,15 @@ export const noCommand = 0;
  * further steps it is queued again for the next (`next`).
  */
 export interface RunLog {
-  /** Running if any result is queued, otherwise done; resolves once it is on disk. */
-  add(run: NewRun, results: readonly RunResult[]): Promise<StoredRun>;
+  /** Running if any result is queued, else done; resolves once it is on disk. */
+  add(run: NewRun, results: readonly NewResult[]): Promise<StoredRun>;
   /** Whether there is a run with this occurrence. */
   isBegun(occurrence: string): boolean;
   get(id: number): Promise<StoredRun | undefined>;
   /** Bulk actions, newest first: those of this user, or all. */
   list(userId?: number): Promise<StoredRun[]>;
   /** In the order of the request. */
-  results(id: number): Promise<RunResult[]>;
+  results(id: number): Promise<Required<NewResult>[]>;
   turns(id: number): Promise<RunTurn[]>;
   running(): Promise<StoredRun[]>;
   /** From queued to sent; false if it is no longer queued. `commandId`: `noCommand`, or null until `bind`. */
@@ -156,8 +162,8 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
 
   /** From JSON in one statement: 100,000 statements would block the process for seconds. */
   const insertResults = sqlite.prepare(
-    `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
-      select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
+    `insert into bulk_result (bulk_action_id, miner_id, position, state, message, before)
+      select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message', value ->> 'before' from json_each(?)`,
   );
   const kinds = { bulk: keptRuns(sqlite, "null", limits.bulk), other: keptRuns(sqlite, "not null", limits.other) };
 
@@ -222,7 +228,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
     results: (id) =>
       tables
         .selectFrom("bulk_result")
-        .select(["miner_id as minerId", "state", "message"])
+        .select(["miner_id as minerId", "state", "message", "before"])
         .where("bulk_action_id", "=", id)
         .orderBy("position")
         .execute(),

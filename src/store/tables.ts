@@ -125,6 +125,8 @@ export interface Tables {
     step: Generated<number>;
     /** JSON: their results, if there are several steps. */
     past: Generated<string>;
+    /** What the setting that it changes was before; null: not known, or no setting. */
+    before: string | null;
   };
   active_pool: { miner_id: number; id: number; url: string; worker: string; ordinal: number };
   rig_memory: {

@@ -74,6 +74,40 @@ function rigsAtOnce(rigs: readonly SimulatedRig[]): () => number {
   return () => most;
 }
 
+describe("a bulk action that changes a setting", () => {
+  const former = ({ results }: Reply<"getBulkAction">) => results.map((result) => result.before);
+
+  test("says what each rig had before, also after a restart of the service", async () => {
+    const { bench, ids } = await withRigs([axeos, axeos, cgminer]);
+    await bench.act(ids[1] ?? 0, { action: "set", property: "fan", value: "60" });
+    const [first = 0] = ids;
+    const value = (await bench.get(first)).controls.find(({ key }) => key === "fan")?.value;
+    const job = await bulk(bench, { action: "set", parameters: { property: "fan", value: 70 }, miners: ids });
+    // The last has no such control.
+    expect(former(await ended(bench, job))).toEqual([String(value), "60", null]);
+    await bench.restart();
+    expect(former(await look(bench, job.id))).toEqual([String(value), "60", null]);
+  });
+
+  test("names a former pool only if it is a defined one, with the same worker", async () => {
+    const pool = (name: string, worker: string) => ({ name, url: `stratum+tcp://${name}.example.com:3333`, worker });
+    const { bench, ids } = await withRigs([axeos], { pools: [pool("one", "a.b"), pool("two", "a.b")] });
+    const change = async (id: number) =>
+      former(
+        await ended(
+          bench,
+          await bulk(bench, { action: "change_pool", parameters: { pool_id: id, pool_type: "single" }, miners: ids }),
+        ),
+      );
+    expect([await change(1), await change(2)]).toEqual([[null], ["single 1"]]);
+  });
+
+  test("does not say it of what cannot be undone", async () => {
+    const { bench, ids } = await withRigs([axeos]);
+    expect(former(await ended(bench, await bulk(bench, { action: "reboot", miners: ids })))).toEqual([null]);
+  });
+});
+
 describe("a bulk action", () => {
   test("takes groups by id, by name, and by the way to them, each miner once", async () => {
     const { bench, ids } = await withRigs(many(3, cgminer));

@@ -14,6 +14,7 @@ export const withoutCounts = [
   ...["done", "failed", "unknown"].map((column) => `alter table bulk_action drop column ${column}`),
   "alter table rule_state drop column times",
   "alter table notification drop column coded",
+  "alter table bulk_result drop column before",
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",

@@ -161,7 +161,7 @@ describe("acting on many rigs", () => {
     await close();
   });
 
-  test("several are moved into a group", async () => {
+  test("several are moved into a group, and back", async () => {
     const { page, close } = await visit("rigs?q=own&columns=name,group");
     for (const name of ["Own 1", "Own 2"]) await select(page, name);
     await choose(page, "Move to group");
@@ -171,6 +171,10 @@ describe("acting on many rigs", () => {
     await shows(page.getByRole("article", { name: "Move to group Hall / Row 2: 2 rigs" }), /Ended · 2 done/);
     await shows(row(page, "Own 2"), "Own 2 Hall / Row 2");
     await shows(row(page, "Own 3"), "Own 3 –");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Undo on 2 rigs" }).click();
+    await shows(page.getByRole("article", { name: "Undo: 2 rigs" }), /Ended · 2 done/);
+    await shows(row(page, "Own 2"), "Own 2 –");
     await close();
   });
 
@@ -246,6 +250,50 @@ describe("acting on many rigs", () => {
       .fill("70");
     await dialog.getByRole("button", { name: "Set on 2 rigs" }).click();
     await shows(page.getByRole("article", { name: "Fan 70: 2 rigs" }), /Ended · 2 done/);
+    await close();
+  });
+
+  test("a setting is undone: each rig gets its own former value back, also from the activity", async () => {
+    const names = ["Lux 3", "Lux 4", "Lux 5"];
+    const ids = await Promise.all(names.map(async (name) => (await rigOf(name)).id));
+    const set = (id: number, value: string) =>
+      dashboard.service.minerAction({ id, action: "set", property: "fan", value }, caller);
+    for (const [index, id] of ids.entries()) await set(id, index === 1 ? "45" : "55");
+    const fans = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const { controls } = await dashboard.service.pollMiner({ id }, caller);
+          return controls.find(({ key: each }) => each === "fan")?.value;
+        }),
+      );
+    expect(await fans()).toEqual([55, 45, 55]);
+    const { page, close } = await visit("rigs?q=lux");
+    for (const name of names) await select(page, name);
+    await choose(page, "Change a setting");
+    const dialog = page.getByRole("dialog", { name: "Change a setting" });
+    await dialog.getByRole("combobox", { name: "Setting" }).selectOption({ label: "Fan" });
+    await dialog
+      .getByRole("textbox", { name: "New value" })
+      .or(dialog.getByRole("spinbutton", { name: "New value" }))
+      .fill("80");
+    await dialog.getByRole("button", { name: "Set on 3 rigs" }).click();
+    const job = page.getByRole("article", { name: "Fan 80: 3 rigs" });
+    await shows(job, /Ended · 3 done/);
+    await job.getByRole("button", { name: "Undo" }).click();
+    const question = page.getByRole("dialog", { name: "Undo" });
+    await question.getByText("3 rigs get back what they had before").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await question.getByRole("button", { name: "Undo on 3 rigs" }).click();
+    await shows(page.getByRole("article", { name: "Fan 55: 2 rigs" }), /Ended · 2 done/);
+    await shows(page.getByRole("article", { name: "Fan 45: 1 rig" }), /Ended · 1 done/);
+    expect(await fans()).toEqual([55, 45, 55]);
+    // The undo is an action itself, and can be undone.
+    await page.goto(`${dashboard.url}/activity?tab=bulk`);
+    await page.getByRole("link", { name: "Set fan to 45" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Undo on 1 rig" }).click();
+    await shows(page.getByRole("article", { name: "Fan 80: 1 rig" }), /Ended · 1 done/);
+    expect(await fans()).toEqual([55, 80, 55]);
     await close();
   });
 

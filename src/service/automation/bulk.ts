@@ -4,13 +4,15 @@ import type { BulkJob } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { type RunStep, Step } from "../../contract/steps.ts";
 import type { RunResult, Store, StoredRun } from "../../store/index.ts";
-import type { StepsOf } from "../commands/actions.ts";
+import type { Action, StepsOf } from "../commands/actions.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import type { AccessBook } from "../users/access.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { bulkRequest } from "./bulk-request.ts";
 import { expanded } from "./expand.ts";
+import { formerValue } from "./former-value.ts";
 import { listOf, type StepList } from "./lists.ts";
 import type { RunCause } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
@@ -30,13 +32,14 @@ export interface BulkContext {
   readonly shares: ReadShares;
   readonly targets: StepTargets;
   readonly usable: UsableLists;
+  readonly book: PoolBook;
 }
 
 /** Concurrent jobs: in total, per user, and reserved for callers that are not users, such as the owner. */
 const mostJobs = 20;
 const mostJobsOfUser = 5;
 const jobsReserved = 4;
-/** Miners that a dry run checks before it yields to other work. */
+/** Miners that are looked at before other work gets its turn. */
 const rehearsedAtOnce = 1_000;
 
 /** Actions for many miners: runs whose steps are the action, or those of a template or a manual rule. */
@@ -71,7 +74,8 @@ export class BulkActions implements BulkOperations {
     const starting = { ...caller };
     this.#starting.add(starting);
     try {
-      return { id: (await runs.start(newJob, minerIds, steps, { caller, made })).id };
+      const before = list === null ? await this.#before(action, minerIds, access) : null;
+      return { id: (await runs.start(newJob, minerIds, steps, { caller, made, before })).id };
     } finally {
       this.#starting.delete(starting);
     }
@@ -109,6 +113,19 @@ export class BulkActions implements BulkOperations {
     if (userId === undefined) return;
     if (own.length >= mostJobsOfUser) throw noCapacity(`${mostJobsOfUser} bulk actions of this user`);
     if (ofUsers.length >= mostJobs - jobsReserved) throw noCapacity(`${mostJobs - jobsReserved} bulk actions of users`);
+  }
+
+  /** What each miner has of the setting that an action changes, so that it can be given back. */
+  async #before(action: Action, minerIds: readonly number[], access: Access): Promise<Map<number, string>> {
+    const { registry, book, store } = this.#context;
+    const before = new Map<number, string>();
+    for (const [index, minerId] of minerIds.entries()) {
+      if (index % rehearsedAtOnce === rehearsedAtOnce - 1) await yieldToOthers();
+      const entry = registry.visible(minerId, access);
+      const value = entry === undefined ? null : formerValue(action, entry, { book, store, access });
+      if (value !== null) before.set(minerId, value);
+    }
+    return before;
   }
 
   /** Throws `not.found`, also for another user's job. */

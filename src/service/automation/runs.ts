@@ -30,6 +30,14 @@ interface RunExecutorOptions {
   readonly log: Logger;
 }
 
+interface StartedRun {
+  readonly caller: Caller;
+  readonly made: Naming;
+  readonly texts?: RunRequest["texts"];
+  /** What the setting that it changes was before, by miner. */
+  readonly before?: ReadonlyMap<number, string> | null;
+}
+
 /**
  * Runs lists of steps on miners, and continues them after a restart: a step is stored as sent before its first byte
  * leaves, so nothing is sent twice, and queued steps continue. After a step with an unknown result, nothing more is
@@ -74,13 +82,15 @@ export class RunExecutor implements Runs {
     run: NewRun,
     minerIds: readonly number[],
     list: readonly RunStep[],
-    { caller, made, texts }: { readonly caller: Caller; readonly made: Naming; readonly texts?: RunRequest["texts"] },
+    { caller, made, texts, before = null }: StartedRun,
   ): Promise<StoredRun> {
     const { store } = this.#options;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
     const steps = expanded(list, store, made, this.#options.targets);
     const waits = steps.reduce((sum, step) => sum + ("wait" in step && "plug" in step === false ? step.wait : 0), 0);
-    const queued = minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }) as const);
+    const queued = minerIds.map(
+      (minerId) => ({ minerId, state: "queued", message: "", before: before?.get(minerId) ?? null }) as const,
+    );
     const stored = await store.runs.add({ ...run, steps, waits }, queued);
     const lanes = minerIds.map((minerId): Lane => ({ minerId, step: 0, past: [], note: "", settled: null }));
     this.#start(stored, { caller, steps, texts }, lanes, new Set());

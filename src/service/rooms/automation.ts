@@ -78,7 +78,7 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
     lostTargets,
     limits,
     jobNotices,
-    bulk: new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares, targets, usable }),
+    bulk: new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares, targets, usable, book }),
     runList: listRunner({ store, registry, accessBook, runs, runner, usable }),
     operations: templateOperations(
       store,

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import type { BulkJob } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { dateTime, number } from "../../format.ts";
@@ -16,6 +17,7 @@ import { useButton } from "../../parts/use-form.ts";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { UndoButton } from "../rigs/undo-button.tsx";
 
 /** Actions for many rigs, with the results of the one in the address. */
 export function BulkActions() {
@@ -93,6 +95,7 @@ const pageRows = 100;
 function Results({ id }: { id: number }) {
   const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id]);
   const [rows, setRows] = useState(pageRows);
+  const { route } = useLocation();
   const { busy, send } = useButton();
   useReloadOn(["command"], loaded.reload);
   const cancel = () => send(async () => say((await call("cancelBulkAction", { id })).message)).then(loaded.reload);
@@ -113,7 +116,10 @@ function Results({ id }: { id: number }) {
                 <button type="button" class="button" disabled={busy} onClick={cancel}>
                   {t.activity.cancelRest}
                 </button>
-              ) : null
+              ) : job.state === "running" ? null : (
+                // Its progress is on the page of rigs.
+                <UndoButton job={job} onStarted={() => route(link("rigs"))} />
+              )
             }
           >
             <p role="status" class="row">

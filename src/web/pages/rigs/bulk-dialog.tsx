@@ -3,7 +3,7 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
-import { openAlarms, type Row } from "../../live.ts";
+import { openAlarms, type Row, rigs } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { None } from "../../parts/empty-state.tsx";
 import { Knowing } from "../../parts/load.tsx";
@@ -14,7 +14,7 @@ import { handle } from "../alarms/handle.ts";
 import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
 import { type BulkName, type BulkParameters, kindOf, type SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
-import { type JobResult, rehearse, startJob, startOwnJob } from "./jobs.ts";
+import { type JobResult, type OwnWork, rehearse, startJob, startOwnJob } from "./jobs.ts";
 import { Pace, type PaceValue } from "./pace.tsx";
 import { Results } from "./results-dialog.tsx";
 import { SettingForm } from "./setting-form.tsx";
@@ -184,5 +184,32 @@ function startOwn(
   };
   // The list of jobs shows groups by name.
   const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;
-  startOwnJob(name, shown, ids, each, t.rigs.notSent);
+  const undoing = name === "tag" || name === "group" ? wayBack(name, String(tag), rows, tree) : {};
+  startOwnJob(name, shown, ids, { each, cancelled: t.rigs.notSent, ...undoing });
+}
+
+/** What rigs had before they got a tag or moved, and how they get it back. */
+function wayBack(
+  name: "tag" | "group",
+  tag: string,
+  rows: readonly Row[],
+  tree: GroupTree,
+): Required<Pick<OwnWork, "before" | "giveBack">> {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  if (name === "group")
+    return {
+      before: (id) => byId.get(id)?.group.toString() ?? null,
+      giveBack: async (id, group) => {
+        await call("changeMiner", { id, group: Number(group) });
+        return t.rigs.moved({ group: tree.nameOf(Number(group)) ?? t.rigs.noGroup });
+      },
+    };
+  return {
+    before: (id) => (byId.get(id)?.tags.includes(tag) === true ? tag : ""),
+    giveBack: async (id) => {
+      const tags = rigs.value.byId.get(id)?.tags ?? byId.get(id)?.tags ?? [];
+      await call("changeMiner", { id, tags: tags.filter((each) => each !== tag) });
+      return t.rigs.untagged({ tag });
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { useButton } from "../../parts/use-form.ts";
 import { actionText } from "./action-text.ts";
 import { dismiss, findJobs, isOpen, type Job, jobs } from "./jobs.ts";
 import { ResultsDialog } from "./results-dialog.tsx";
+import { UndoButton } from "./undo-button.tsx";
 
 const parts = ["done", "failed", "unknown", "waiting", "cancelled"] as const;
 
@@ -81,6 +82,7 @@ function JobLine({ job }: { job: Job }) {
             <Icon name="restart" /> {counted(failed.length, t.rigs.again)}
           </button>
         )}
+        {isRunning ? null : <UndoButton job={job} giveBack={job.giveBack} />}
         {isRunning ? (
           <button type="button" class="button small" disabled={busy} onClick={() => send(job.cancel)}>
             {t.rigs.cancelJob}

@@ -24,6 +24,19 @@ export interface Job {
   readonly cancel: () => Promise<unknown>;
   /** Repeats it for some of its rigs. */
   readonly again: (ids: readonly number[]) => Promise<unknown>;
+  /** Gives one rig back what it had; absent: the service does, if the action can be undone. */
+  readonly giveBack?: OwnWork["giveBack"];
+}
+
+/** What the page does itself for each rig. */
+export interface OwnWork {
+  /** Resolves with what it did. */
+  readonly each: (id: number) => Promise<string>;
+  /** What is said of a rig that it was not done for. */
+  readonly cancelled: string;
+  /** What a rig has before; null: not known. */
+  readonly before?: (id: number) => string | null;
+  readonly giveBack?: ((id: number, before: string) => Promise<string>) | undefined;
 }
 
 /** Newest first. */
@@ -83,7 +96,7 @@ export async function rehearse(
   return (await call("getBulkAction", { id })).results;
 }
 
-type BulkBody = Parameters<typeof call<"startBulkAction">>[1];
+export type BulkBody = Parameters<typeof call<"startBulkAction">>[1];
 
 /** `orReboot` stands beside the parameters. */
 function bodyOf(
@@ -174,16 +187,21 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 let lastOwn = 0;
 const ownAtOnce = 4;
 
-/** Runs an action without a bulk operation on each of these rigs. `each` resolves with its result. */
+/** Does something for each of these rigs that the service has no bulk action for. */
 export function startOwnJob(
   action: string,
   parameters: BulkJob["parameters"],
   miners: readonly number[],
-  each: (id: number) => Promise<string>,
-  cancelled: string,
+  work: OwnWork,
 ): void {
+  const { each, cancelled, giveBack } = work;
   const key = `own-${++lastOwn}`;
-  const results: JobResult[] = miners.map((minerId) => ({ minerId, state: "queued", message: "" }));
+  const results: JobResult[] = miners.map((minerId) => ({
+    minerId,
+    state: "queued",
+    message: "",
+    before: work.before?.(minerId) ?? null,
+  }));
   let isCancelled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const count = (state: JobResult["state"]) => results.filter((result) => result.state === state).length;
@@ -204,29 +222,29 @@ export function startOwnJob(
       cancel: async () => {
         isCancelled = true;
       },
-      again: async (ids) => startOwnJob(action, parameters, ids, each, cancelled),
+      again: async (ids) => startOwnJob(action, parameters, ids, work),
+      giveBack,
     };
     if (isEnded || isListed(key) || results.every(({ state }) => state === "queued")) put(job);
   };
-  const work = async (): Promise<void> => {
+  const takeTurns = async (): Promise<void> => {
     for (;;) {
       const index = results.findIndex(({ state }) => state === "queued");
       const next = results[index];
       if (next === undefined) return;
-      const { minerId } = next;
-      if (isCancelled) results[index] = { minerId, state: "cancelled", message: cancelled };
+      if (isCancelled) results[index] = { ...next, state: "cancelled", message: cancelled };
       else {
-        results[index] = { minerId, state: "sent", message: "" };
-        results[index] = await each(minerId).then(
-          (message) => ({ minerId, state: "done", message }) as const,
-          (error: unknown) => ({ minerId, state: "failed", message: problemText(error) }) as const,
+        results[index] = { ...next, state: "sent" };
+        results[index] = await each(next.minerId).then(
+          (message) => ({ ...next, state: "done", message }) as const,
+          (error: unknown) => ({ ...next, state: "failed", message: problemText(error) }) as const,
         );
       }
       timer ??= setTimeout(publish, 250);
     }
   };
   publish();
-  void Promise.all(Array.from({ length: ownAtOnce }, work)).then(() => {
+  void Promise.all(Array.from({ length: ownAtOnce }, takeTurns)).then(() => {
     clearTimeout(timer);
     publish();
   });
