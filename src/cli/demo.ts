@@ -29,7 +29,7 @@ export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
   let closing: Promise<unknown> | undefined;
   return {
     config: whole,
-    profits: isAlone ? { BTC: 4.6e-13, XMR: 3.1e-4 } : {},
+    profits: isAlone ? { BTC: 5.6e-13, XMR: 3.1e-4 } : {},
     sections: isAlone ? { electricity, rates, heating, follow } : {},
     close: async () => {
       closing ??= Promise.all([farm.close(), house.close()]);
@@ -48,7 +48,7 @@ const otherGroup = "Study";
 
 /** Invented, but like those of an ordinary day. */
 const settings = (house: string) => ({
-  electricity: { price: 0.14, zones: [{ from: "22:00", to: "06:00", price: 0.06 }] },
+  electricity: { price: 0.1, zones: [{ from: "22:00", to: "06:00", price: 0.06 }] },
   rates: { btc: 95_000 },
   heating: {
     name: "Bathroom",
@@ -82,7 +82,7 @@ const surroundings = () => ({
       key: "demo-too-hot",
       name: "Say when a rig in the study runs hot",
       scope: { groups: ["Study"] },
-      when: { all: [{ reading: "temperature", above: 63, clear: 60 }] },
+      when: { all: [{ reading: "temperature", above: 65, clear: 61 }] },
       do: [{ notify: "all", severity: "warning", text: "{{ miner.name }} has reached {{ reading.temperature }} °C" }],
     },
     { use: "restart-when-hashrate-drops" },

@@ -14,8 +14,8 @@ const minuteMs = 60_000;
 const room = { outside: 12, perWatt: 0.008, timeConstantMs: 8 * minuteMs };
 /** W. Clouds come and go. */
 const roof = { mean: 4200, swing: 3000, periodMs: 18 * minuteMs, household: 450 };
-/** The radiator is on for the first part of each period. */
-const radiator = { celsius: 42, onMs: 2 * minuteMs, periodMs: 7 * minuteMs };
+/** The radiator is on for the last part of each period. */
+const radiator = { celsius: 50, onMs: 2 * minuteMs, periodMs: 7 * minuteMs };
 const usualAmbient = 25;
 
 /** The rigs of the demo farm that its house has to do with. */
@@ -39,7 +39,7 @@ export async function startDemoHouse({ rigs }: Farm, now: () => number = Date.no
     celsius += (goal - celsius) * (1 - Math.exp(-(time - at) / room.timeConstantMs));
     at = time;
     const shelf = named(houseRigs.atRadiator);
-    const isOn = (time - begin) % radiator.periodMs < radiator.onMs;
+    const isOn = (time - begin) % radiator.periodMs >= radiator.periodMs - radiator.onMs;
     if (shelf !== undefined) shelf.model.ambient = isOn ? radiator.celsius : usualAmbient;
   };
   const surplus = (): number => {

@@ -1,10 +1,10 @@
-import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { alarmCountText } from "./alarm-count.ts";
 import { now } from "./clock.ts";
 import { ago, number } from "./format.ts";
-import { t } from "./language.ts";
+import { loadAllTexts, t } from "./language.ts";
 import { connection, openAlarms, rigs, urgentAlarms } from "./live.ts";
 import { ReloadButton } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
@@ -162,15 +162,33 @@ function UserMenu() {
 /** The service's version when the page was opened, to which the page's own files belong. */
 let firstVersion: string | undefined;
 
+/** Asks once what stays of the demo, when it leaves while the page is open. */
+function useDemoLeft(): ComponentType | null {
+  const wasDemo = useRef(false);
+  const [DemoLeft, setDemoLeft] = useState<ComponentType | null>(null);
+  const isDemo = session.value?.demo === true;
+  useEffect(() => {
+    if (wasDemo.current && !isDemo)
+      void Promise.all([import("./parts/demo-left.tsx"), loadAllTexts()]).then(
+        ([{ default: loaded }]) => setDemoLeft(() => loaded),
+        () => undefined,
+      );
+    wasDemo.current = isDemo;
+  }, [isDemo]);
+  return DemoLeft;
+}
+
 /** Notices for every page. */
 function Banners() {
   const { live, since, problem } = connection.value;
   const who = session.value;
+  const DemoLeft = useDemoLeft();
   firstVersion ??= who?.version;
   // Before the first answer no data can be outdated; only the reason is shown.
   const trouble = live ? null : rigs.value.loaded ? t.shell.away({ age: ago(since, now.value) }) : problem;
   return (
     <>
+      {DemoLeft === null ? null : <DemoLeft />}
       {trouble === null ? null : (
         <p class="banner bad" role="status">
           <Icon name="unplugged" /> <span>{trouble}</span>

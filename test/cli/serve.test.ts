@@ -97,6 +97,11 @@ describe("rigbridge serve", () => {
     expect(await mining(urlOf(first), 7)).toHaveLength(7);
     expect(first.said()).toContain("THIS IS A DEMO");
     expect(first.said()).toContain(`${urlOf(first)}/api/miners`);
+    const rooms = async () => {
+      const list = (await (await fetch(`${urlOf(first)}/api/rooms`)).json()) as { name: string }[];
+      return list.map(({ name }) => name);
+    };
+    expect(await rooms()).toEqual(["Bathroom", "Roof"]);
     const added = await fetch(`${urlOf(first)}/api/miners`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -106,6 +111,7 @@ describe("rigbridge serve", () => {
     expect((await mining(urlOf(first), 1)).map(({ hostDescription }) => hostDescription)).toEqual([
       farm.rigs[0]?.address,
     ]);
+    expect(await rooms()).toEqual([]);
     expect(first.said()).toContain("the demo miners were removed");
     first.signal("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 0, stderr: "" });

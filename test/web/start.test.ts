@@ -22,6 +22,8 @@ const english = {
   search: "Search",
   add: "Add 1 rig",
   added: "1 of 1 rigs added",
+  demoLeft: "The demo has left",
+  decide: "Throw away",
   next: "Next step",
   currency: "Currency",
   price: "Price per kWh",
@@ -47,6 +49,8 @@ const german: typeof english = {
   search: "Suchen",
   add: "1 Rig hinzufügen",
   added: "1 von 1 Rigs hinzugefügt",
+  demoLeft: "Die Demo ist weg",
+  decide: "Behalten",
   next: "Nächster Schritt",
   currency: "Währung",
   price: "Preis je kWh",
@@ -71,9 +75,9 @@ const ready = /is ready at (http:\/\/\S+:\d+)/;
 
 describe("the first start, by somebody who knows only the words on the page", () => {
   testInBrowser.each([
-    ["en-US", english, 1440],
-    ["de-DE", german, 375],
-  ] as const)("%s", async (locale, words, width) => {
+    ["en-US", english, 1440, 0],
+    ["de-DE", german, 375, 1],
+  ] as const)("%s", async (locale, words, width, rulesAfter) => {
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-start-"));
     const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, host: ownHost() }] });
     const broker = await startMosquitto({ users: { rigs: "the-right-word" } });
@@ -93,10 +97,27 @@ describe("the first start, by somebody who knows only the words on the page", ()
     const button = (name: string) => page.getByRole("button", { name, exact: true });
     const next = () => page.getByRole("link", { name: words.next }).click();
 
+    const rules = async () => {
+      const list = (await (await fetch(`${url}/api/rules`)).json()) as { rules: { name: string }[] };
+      return list.rules.map(({ name }) => name);
+    };
+    await fetch(`${url}/api/rules`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "Only to try", do: [{ action: "restart" }] }),
+    });
+    expect(await rules()).toHaveLength(4);
+
     await page.getByRole("link", { name: words.begin }).click();
     await page.getByLabel(words.networks, { exact: true }).fill(farm.rigs[0]?.address ?? "");
     await button(words.search).click();
     await button(words.add).click();
+    const dialog = page.getByRole("dialog", { name: words.demoLeft });
+    await dialog.getByText("Only to try").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole("button", { name: words.decide }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await rules()).toHaveLength(rulesAfter);
     await page.getByText(words.added).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(await overflow(page)).toBe(0);

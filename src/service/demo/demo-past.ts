@@ -8,13 +8,13 @@ import {
   type Sample,
   type Store,
 } from "../../store/index.ts";
+import { plus } from "../history/farm-history.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
 import { datesIn, type LocalClock } from "../money/local-time.ts";
 import { lineOf } from "../nested-groups.ts";
-import { plus } from "../history/farm-history.ts";
 
 export interface DemoPastOptions {
   readonly registry: MinerRegistry;
