@@ -78,8 +78,13 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   const first = await read();
   const log = await openLog();
   const shutdown = new Shutdown();
+  /** Null while it starts, for the first time or again. */
   let running: MiningService | null = null;
-  shutdown.takeSignals(log, () => void (running !== null && reload(running, log)));
+  let wasSignalled = false;
+  shutdown.takeSignals(log, () => {
+    if (running === null) wasSignalled = true;
+    else void reload(running, log);
+  });
   const run = async (begin: Start): Promise<void> => {
     for (const warning of begin.warnings) log.warn(warning);
     const place: Place = {
@@ -87,11 +92,16 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
       ownHosts: otherNetwork.interfaces ?? reachableHosts,
       restart: async () => {
         const next = await read();
-        return () => void shutdown.restart(log, () => run(next));
+        return () => {
+          running = null;
+          void shutdown.restart(log, () => run(next));
+        };
       },
     };
     const { service, served, listening, announced } = await start(begin, place, options, log, shutdown);
     running = service;
+    if (wasSignalled) void reload(service, log);
+    wasSignalled = false;
     showWelcome(served, log);
     const announcement = new LiveAnnouncement({ ...otherNetwork, address: listening, version, log }, announced);
     await announcement.start();

@@ -32,7 +32,10 @@ const matches = (command: Command, { miner, actor, since }: CommandFilter): bool
 export function withNewer(list: readonly Command[], newer: readonly Command[]): Command[] {
   const byId = new Map(list.map((command) => [command.id, command]));
   for (const command of newer) byId.set(command.id, command);
-  return [...byId.values()].sort((one, other) => other.id - one.id).slice(0, mostCommands);
+  // By time first: commands of a demo have ids of their own.
+  const byAge = (one: Command, other: Command): number =>
+    Date.parse(other.time) - Date.parse(one.time) || other.id - one.id;
+  return [...byId.values()].sort(byAge).slice(0, mostCommands);
 }
 
 /** The commands in the audit that pass a filter, kept up to date by events. `null`: none. */
