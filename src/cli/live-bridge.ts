@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { MqttSettings } from "../config/mqtt.ts";
+import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Bridge, BridgeOptions } from "../mqtt/index.ts";
@@ -47,7 +47,10 @@ export class LiveBridge {
       await this.#leave();
       if (this.#isClosed) return;
       await this.#open(now, shared);
-      if (before.mqtt !== undefined && movesAway(before.mqtt, now.mqtt)) void this.#retract(before.mqtt, shared);
+      if (before.mqtt === undefined || !staysAt(before.mqtt, now.mqtt)) return;
+      const hasOtherBase = before.mqtt.base !== now.mqtt?.base;
+      if (hasOtherBase || prefixOf(before.mqtt) !== prefixOf(now.mqtt))
+        void this.#retract(before.mqtt, !hasOtherBase, shared);
     });
   }
 
@@ -63,11 +66,15 @@ export class LiveBridge {
     await bridge?.close();
   }
 
-  /** Otherwise Home Assistant would show the entities of the former base as unavailable for ever. */
-  async #retract(before: MqttSettings & { readonly url: string }, { log }: Shared): Promise<void> {
+  /** Otherwise Home Assistant would show the entities of the former base or prefix as unavailable forever. */
+  async #retract(
+    before: MqttSettings & { readonly url: string },
+    discoveryOnly: boolean,
+    { log }: Shared,
+  ): Promise<void> {
     const { retract } = await import("../mqtt/retract.ts");
     try {
-      await retract({ settings: before, dryRun: false, report: (line) => log.debug(line) });
+      await retract({ settings: before, dryRun: false, discoveryOnly, report: (line) => log.debug(line) });
       log.info(`Removed what was retained at the broker below ${before.base}`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -89,11 +96,14 @@ export class LiveBridge {
 /** Title of the notification while the bridge cannot start. */
 const warningTitle = "MQTT bridge";
 
-/** Whether the topics move to another base at the same broker. */
-const movesAway = (
+/** Whether the bridge stays at the same broker. */
+const staysAt = (
   before: MqttSettings,
   now: MqttSettings | undefined,
-): before is MqttSettings & { readonly url: string } =>
-  before.url !== undefined && before.url === now?.url && before.base !== now.base;
+): before is MqttSettings & { readonly url: string } => before.url !== undefined && before.url === now?.url;
+
+/** Home Assistant's discovery prefix; null: nothing is announced to it. */
+const prefixOf = (settings: MqttSettings | undefined): string | null =>
+  settings === undefined || settings.homeAssistant === false ? null : homeAssistantSettings(settings).prefix;
 
 const usedOf = ({ mqtt, display: { currency } }: Used) => ({ mqtt, currency });

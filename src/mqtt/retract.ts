@@ -18,6 +18,8 @@ export interface RetractOptions {
   readonly settings: MqttSettings & { readonly url: string };
   /** Only lists what would be removed. */
   readonly dryRun: boolean;
+  /** Removes only the discovery messages, also while a bridge with this base runs: it announces with another prefix. */
+  readonly discoveryOnly?: boolean;
   /** Receives lines for the user. */
   readonly report: (line: string) => void;
 }
@@ -33,7 +35,8 @@ const batch = 100;
  * Clears the retained messages of a bridge: discovery first, then the topics below its base. Throws if a bridge with
  * this base is running, if the broker cannot be reached, or if it keeps some of the messages.
  */
-export async function retract({ settings, dryRun, report }: RetractOptions): Promise<void> {
+export async function retract(options: RetractOptions): Promise<void> {
+  const { settings, dryRun, discoveryOnly = false, report } = options;
   const place = placeOf(settings.url);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
@@ -47,7 +50,11 @@ export async function retract({ settings, dryRun, report }: RetractOptions): Pro
   const unlessFailed = <T>(work: Promise<T>): Promise<T> => Promise.race([work, failure.promise]);
   try {
     await unlessFailed(new Promise<void>((resolve) => connection.connected(resolve)));
-    const found = await unlessFailed(retainedBy(settings, connection));
+    const retained = async (): Promise<Found> => {
+      const all = await unlessFailed(retainedBy(settings, connection));
+      return discoveryOnly ? { ...all, topics: [], isOnline: false } : all;
+    };
+    const found = await retained();
     const isRunning = found.isOnline && (await unlessFailed(answers(settings, connection)));
     if (isRunning && !dryRun) throw running(settings.base, place);
     const topics = [...found.discovery, ...found.topics];
@@ -67,7 +74,7 @@ export async function retract({ settings, dryRun, report }: RetractOptions): Pro
       report(`Removed ${Math.min(at + batch, topics.length)} of ${topics.length}`);
     }
     if (topics.length === 0) return;
-    const left = await unlessFailed(retainedBy(settings, connection));
+    const left = await retained();
     const kept = [...left.discovery, ...left.topics];
     if (kept.length > 0) throw keeps(kept, place);
   } finally {

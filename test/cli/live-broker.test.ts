@@ -98,6 +98,17 @@ test("a broker is set, with a wrong password and then the right one, and left, w
   );
   await until(() => topicsOf("rigbridge").every((topic) => seen.last(topic) === ""), "the former topics to be empty");
 
+  expect((await save("mqtt", { ...settings(), base: "house", homeAssistant: { prefix: "ha" } })).status).toBe(200);
+  await until(
+    () => topicsOf("ha").some((topic) => holds(topic, "house/bridge/state")),
+    "entities below the new prefix",
+  );
+  await until(
+    () => topicsOf("homeassistant").every((topic) => seen.last(topic) === ""),
+    "none below the former prefix",
+  );
+  expect(holds("house/bridge/state", "online")).toBe(true);
+
   expect((await send("DELETE", "settings/mqtt")).body).toContain("The MQTT bridge stops");
   await seen.until(({ topic, payload }) => topic === "house/bridge/state" && payload === "offline");
   expect(await health()).toBeNull();
