@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
-import { asked } from "./form-kind.ts";
+import { asked, naming, onlyWith } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
 import { didYouMean } from "./nearest.ts";
 import { ReasonCode } from "./readings.ts";
@@ -180,9 +180,9 @@ export const conditionKinds = {
   pool: z
     .strictObject({
       pool: z.enum(["dead", "wrong"]).describe("dead: no pool answers; wrong: it mines at none of those wanted"),
-      wanted: listed(Line(200).min(1))
-        .optional()
-        .describe("names of pools that are wanted; absent = all pools known here"),
+      wanted: onlyWith("pool", ["wrong"], listed(naming("pool", Line(200).min(1))).optional()).describe(
+        "names of pools that are wanted; absent = all pools known here",
+      ),
     })
     .refine(({ pool, wanted }) => pool === "wrong" || wanted === undefined, {
       path: ["wanted"],

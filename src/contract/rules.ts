@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
-import { asked } from "./form-kind.ts";
+import { asked, naming, type Reference } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
 import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from "./rule-conditions.ts";
 import { Key, Steps } from "./steps.ts";
@@ -10,14 +10,14 @@ import { Key, Steps } from "./steps.ts";
  * `src/config/rule-checks.ts`.
  */
 const name = Line(200).min(1);
-const names = (what: string) => z.array(name).min(1).max(1000).optional().describe(what);
+const names = (of: Reference, what: string) => z.array(naming(of, name)).min(1).max(1000).optional().describe(what);
 
 const places = {
-  groups: names("names of groups; those inside are included"),
-  tags: names("tags, one of which a miner has"),
-  miners: names("names or uids of miners"),
-  sites: names("sites of the miners' locations"),
-  racks: names("racks of the miners' locations"),
+  groups: names("group", "names of groups; those inside are included"),
+  tags: names("tag", "tags, one of which a miner has"),
+  miners: names("miner", "names or uids of miners"),
+  sites: names("site", "sites of the miners' locations"),
+  racks: names("rack", "racks of the miners' locations"),
 };
 
 /** The miners that match every given key, except those of `not`. */
@@ -70,7 +70,12 @@ const ruleFields = {
     })
     .optional()
     .describe("it acts again while its conditions hold; absent: it acts once until it has cleared"),
-  inhibitedBy: z.array(Key).min(1).max(20).optional().describe("rules that hold this one while they fire"),
+  inhibitedBy: z
+    .array(naming("rule", Key))
+    .min(1)
+    .max(20)
+    .optional()
+    .describe("rules that hold this one while they fire"),
   do: Steps.optional(),
   onClear: Steps.optional().describe("steps that are run once its conditions no longer hold"),
   onGiveUp: Steps.optional().describe("for again: steps that run once if its last action has not helped either"),

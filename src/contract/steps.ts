@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
+import { naming, onlyWith } from "./form-kind.ts";
 import { HttpHeaders, WebAddress } from "./http-request.ts";
 import { bulkAction, Line, minerActions } from "./inputs.ts";
 import { didYouMean } from "./nearest.ts";
@@ -29,12 +30,13 @@ const [namedControls] = ControlKey.options;
 const controlKeys: readonly string[] = [...namedControls.options, "board_0"];
 
 const SetStep = z.strictObject({
-  set: z
-    .union(ControlKey.options, {
+  set: naming(
+    "control",
+    z.union(ControlKey.options, {
       error: ({ input }) =>
         `must be the key of a control: ${controlKeys.join(", ")}${typeof input === "string" ? didYouMean(input, controlKeys) : ""}`,
-    })
-    .describe("key of a control, as in the miner's `controls`"),
+    }),
+  ).describe("key of a control, as in the miner's `controls`"),
   value: z
     .union([z.string().min(1).max(200), z.number(), z.boolean()], {
       error: ({ input }) => (input === undefined ? "is required" : "must be a number, a text or true or false"),
@@ -42,39 +44,41 @@ const SetStep = z.strictObject({
     .describe("the control's new value; for power_target also best: the most profitable power"),
 });
 
-const parameter = (action: string) =>
-  z
-    .union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false")
-    .optional()
-    .describe(`parameter of ${action}`);
-const ofPools = parameter("add_pool and change_pool");
-const ofSet = parameter("set");
+const parameter = z.union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false");
+const beside = <T extends z.ZodType>(of: readonly (typeof actions)[number][], schema: T) =>
+  onlyWith("action", of, schema.optional());
 
 const ActionStep = z
   .strictObject({
-    action: z.enum(actions).describe("an action of POST /api/miners/{id}; its parameters stand beside it"),
-    orReboot: z.boolean().optional().describe("for restart: reboot a rig that cannot restart its mining software"),
-    pool_id: ofPools,
-    pool_type: ofPools,
-    property: ofSet,
-    value: ofSet,
-    watts: parameter("set_power_limit"),
-    mode: parameter("set_mode"),
-    on: parameter("locate"),
-    surplus: parameter("set_surplus"),
-    temperature: parameter("set_target_temperature and set_room_temperature"),
+    action: z.enum(actions).describe("what the rig does; some actions need more, which is added below"),
+    orReboot: beside(["restart"], z.boolean()).describe("reboot a rig that cannot restart its mining software"),
+    pool_type: beside(["add_pool", "change_pool"], z.enum(["single", "group"])).describe(
+      "whether it is a pool or a pool group",
+    ),
+    pool_id: beside(["add_pool", "change_pool"], naming("poolId", parameter)).describe("the pool or pool group"),
+    property: beside(["set"], naming("control", parameter)).describe("what is set"),
+    value: beside(["set"], parameter).describe("its new value"),
+    watts: beside(["set_power_limit"], parameter).describe("W"),
+    mode: beside(["set_mode"], parameter).describe("name of the mode, as the rig calls it"),
+    on: beside(["locate"], parameter).describe("true: the rig shows where it is; false: no longer"),
+    surplus: beside(["set_surplus"], parameter).describe("W; negative = drawn from the grid"),
+    temperature: beside(["set_target_temperature", "set_room_temperature"], parameter).describe("°C"),
   })
   .superRefine(({ action, orReboot, ...parameters }, context) => {
     for (const { path, message } of bulkAction({ action, parameters, orReboot }).mistakes)
       context.addIssue({ code: "custom", path: [path.replace("parameters.", "")], message });
   });
 
-const PoolStep = z.strictObject({ pool: name.describe("name of the pool to mine at") });
-const PoolGroupStep = z.strictObject({ poolGroup: name.describe("name of the pool group to mine at") });
-const ApplyStep = z.strictObject({ template: name.describe("name of the managed template to apply") });
+const PoolStep = z.strictObject({ pool: naming("pool", name).describe("name of the pool to mine at") });
+const PoolGroupStep = z.strictObject({
+  poolGroup: naming("poolGroup", name).describe("name of the pool group to mine at"),
+});
+const ApplyStep = z.strictObject({
+  template: naming("template", name).describe("name of the managed template to apply"),
+});
 
 const NotifyStep = z.strictObject({
-  notify: Key.describe("key of a channel, or all"),
+  notify: naming("channel", Key).describe("key of a channel, or all"),
   severity: z.enum(severities).default("info").describe("how urgent it is"),
   title: Text(200).optional().describe("title of the message"),
   text: Text(2000).describe("the message; it may name values, like {{ miner.name }}"),
@@ -94,7 +98,7 @@ const PublishStep = z.strictObject({
 });
 
 const WaitStep = z.strictObject({ wait: Duration(1, longestWait).describe("duration until the next step, like 30s") });
-const RuleStep = z.strictObject({ rule: Key.describe("key of a rule whose steps are run") });
+const RuleStep = z.strictObject({ rule: naming("rule", Key).describe("key of a rule whose steps are run") });
 
 const ProgramStep = z.strictObject({
   run: z
@@ -106,7 +110,7 @@ const ProgramStep = z.strictObject({
 
 const PlugStep = z.strictObject({
   plug: z.enum(["off", "on", "cycle"]).describe("switches the miner's plug; cycle = off, then on"),
-  wait: Duration(1, 3600).optional().describe("for cycle: how long it is off, like 10s"),
+  wait: onlyWith("plug", ["cycle"], Duration(1, 3600).optional()).describe("how long it is off, like 10s"),
 });
 
 /** The kinds of step, each with its own key. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { naming } from "./form-kind.ts";
 import { BodyId, Line } from "./inputs.ts";
 import { MetaData } from "./resources.ts";
 import { secret } from "./secrets.ts";
@@ -6,9 +7,11 @@ import { TemplateSteps } from "./steps.ts";
 
 /** Settings of a managed miner in a template; null leaves a setting as it is. */
 const Program = z.object({
-  softwareType: Line(100).min(1).nullable().describe("mining software, an id of GET /api/miningsoftware"),
-  algorithm: Line(100).min(1).nullable().describe("algorithm, an id of GET /api/algorithms"),
-  dualAlgorithm: Line(100).nullable().describe("second algorithm; empty for none"),
+  softwareType: naming("software", Line(100).min(1))
+    .nullable()
+    .describe("mining software, an id of GET /api/miningsoftware"),
+  algorithm: naming("algorithm", Line(100).min(1)).nullable().describe("algorithm, an id of GET /api/algorithms"),
+  dualAlgorithm: naming("algorithm", Line(100)).nullable().describe("second algorithm; empty for none"),
   commandLineParams: secret(Line(4000).nullable()).describe("parameters of the mining software; empty for none"),
 });
 export type TemplateProgram = z.infer<typeof Program>;

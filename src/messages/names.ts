@@ -54,6 +54,9 @@ export interface Names {
   readonly "form.up": "place";
   readonly "form.down": "place";
   readonly "form.brokenText": "why";
+  readonly "form.moreFound": "count";
+  readonly "form.missing": "name";
+  readonly "form.isMissing": "name";
   readonly "hosts.changeTitle": "name";
   readonly "hosts.tokenTitle": "name";
   readonly "hosts.revokeTitle": "name";

@@ -20,7 +20,8 @@ beforeAll(async () => {
     config: {
       http: { key: ownerKey },
       users: [{ name: "Viewer", key: viewerKey, privilege: "view" }],
-      groups: [{ name: hostile }],
+      groups: [{ name: hostile }, { name: "Garage" }],
+      pools: [{ name: "North pool", url: "stratum+tcp://192.0.2.7:3333" }],
       rules: [
         { key: "of-file", name: hostile, when: { all: [{ offline: true }], for: "2m" }, do: [{ action: "restart" }] },
         { key: "light", name: "Show the rig", do: [{ action: "locate", on: true }] },
@@ -168,6 +169,54 @@ describe("rules in the dashboard", () => {
     await close();
   });
 
+  testInBrowser("a rule is made by choosing what it names, and what is gone since is shown as missing", async () => {
+    await dashboard.service.addChannel(
+      { key: "alerts", type: "ntfy", url: "http://192.0.2.8", topic: "a-topic-of-this-farm" },
+      caller,
+    );
+    const { page, close } = await visit("rules/new");
+    await page.getByLabel("Name", { exact: true }).fill("Chosen");
+    // By keyboard, as everywhere in the form.
+    const choose = async (field: string, text: string, name: string) => {
+      const box = page.getByRole("combobox", { name: field, exact: true }).last();
+      await box.focus();
+      await box.pressSequentially(text);
+      await page.getByRole("option", { name, exact: true }).waitFor();
+      await box.press("Enter");
+    };
+    const add = (name: string) => page.locator(".add-menu[open]").getByRole("button", { name: new RegExp(`^${name}`) });
+    await page.getByRole("combobox", { name: "Kind" }).first().selectOption("pool");
+    await page.getByLabel("Pool", { exact: true }).first().selectOption("wrong");
+    await page.locator(".form-item .add-menu > summary").first().click();
+    await add("Wanted pools").click();
+    await choose("Wanted pools", "north", "North pool");
+    await page.getByRole("combobox", { name: "Channel" }).fill("");
+    await choose("Channel", "ale", "alerts");
+    await page.getByLabel("Message").fill("lost its pool");
+    await page.locator(".schema-form > .add-menu > summary").click();
+    await add("Which rigs").click();
+    await page.locator("[data-path=scope] .add-menu > summary").click();
+    await add("Groups").click();
+    await choose("Groups", "gar", "Garage");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Chosen" }).waitFor();
+    const chosen = (await dashboard.service.listRules({}, caller)).rules.find(({ name }) => name === "Chosen");
+    expect(chosen?.definition).toMatchObject({
+      scope: { groups: ["Garage"] },
+      when: { all: [{ pool: "wrong", wanted: ["North pool"] }] },
+      do: [{ notify: "alerts" }],
+    });
+    await page.route(/\/api\/(channels|groups)$/, (request) => request.fulfill({ json: [] }));
+    await page.goto(`${page.url()}?part=settings`);
+    await page.getByText("alerts no longer exists").waitFor();
+    await page.getByText("Garage (missing)").waitFor();
+    expect(await page.getByRole("combobox", { name: "Channel" }).inputValue()).toBe("alerts");
+    expect(await axe(page)).toEqual([]);
+    await close();
+    await dashboard.service.deleteRule({ id: String(chosen?.id) }, caller);
+    await dashboard.service.deleteChannel({ key: "alerts" }, caller);
+  });
+
   testInBrowser("a rule is run by hand on a rig that is chosen, and the rig's answer is shown", async () => {
     const { page, close } = await visit("rules");
     await page.getByRole("button", { name: "Run…" }).click();
@@ -189,6 +238,8 @@ describe("rules in the dashboard", () => {
     await dialog.getByLabel("Rigs", { exact: true }).fill("Nobody");
     await dialog.getByRole("button", { name: "New maintenance" }).click();
     await dialog.getByText('there is no miner "Nobody"', { exact: false }).first().waitFor();
+    await dialog.getByLabel("Rigs", { exact: true }).click();
+    await dialog.getByRole("button", { name: "Remove Nobody" }).click();
     await dialog.getByLabel("Rigs", { exact: true }).fill("Attic");
     await dialog.getByRole("button", { name: "New maintenance" }).click();
     await page.getByText("active now").waitFor();

@@ -3,16 +3,20 @@ import { z } from "zod";
 import { addFormKeywords } from "../../src/contract/form-kind.ts";
 import { RuleSettings } from "../../src/contract/rules.ts";
 import { forPeople, patchOf } from "../../src/web/pages/rules/definition.ts";
+import { matching } from "../../src/web/parts/schema-form/fields/combobox.tsx";
 import {
   changedAt,
   durationParts,
   emptyOf,
   groupsIn,
   hintOf,
+  isOffered,
   nameOf,
   optionOf,
   readable,
+  resolved,
   type Schema,
+  schemaOfText,
   shapeOf,
 } from "../../src/web/parts/schema-form/schema.ts";
 import { masked, unmasked } from "../../src/web/parts/schema-form/secrets.ts";
@@ -66,11 +70,53 @@ test("a field of its own is for schemas that say so, not for those whose pattern
   expect(shapeOf({ ...duration, "x-kind": "duration" }, rule)).toEqual({ kind: "duration" });
 });
 
+test("whatever a rule names is chosen from what exists", () => {
+  const shapeAt = (option: Schema, key: string) => shapeOf(propertyOf(option, key), rule);
+  const scope = propertyOf(rule, "scope");
+  const of = (kind: "name" | "names", what: string) => ({ kind, of: what });
+  expect(["groups", "miners", "tags", "sites", "racks"].map((key) => shapeAt(scope, key))).toEqual(
+    ["group", "miner", "tag", "site", "rack"].map((what) => of("names", what)),
+  );
+  expect(shapeOf(propertyOf(rule, "inhibitedBy"), rule)).toEqual(of("names", "rule"));
+  expect(shapeAt(optionNamed(conditions, "pool"), "wanted")).toEqual(of("names", "pool"));
+  for (const [step, what] of Object.entries({
+    set: "control",
+    pool: "pool",
+    poolGroup: "poolGroup",
+    template: "template",
+    notify: "channel",
+    rule: "rule",
+  }))
+    expect(shapeAt(optionNamed(steps, step), step)).toEqual(of("name", what));
+  const action = optionNamed(steps, "action");
+  expect(shapeAt(action, "pool_id")).toEqual(of("name", "poolId"));
+  expect(shapeAt(action, "property")).toEqual(of("name", "control"));
+  // The places of the values of ready-made rules, too.
+  const readyMade = { when: { all: [{ pool: "wrong", wanted: "$pool" }] }, do: [{ notify: "$channel", text: "" }] };
+  const placeOf = (text: string) => shapeOf(schemaOfText(readyMade, text, rule, rule) ?? {}, rule);
+  expect([placeOf("$pool"), placeOf("$channel")]).toEqual([of("names", "pool"), of("name", "channel")]);
+});
+
+test("what only some actions need is offered beside them", () => {
+  const { properties = {} } = resolved(optionNamed(steps, "action"), rule);
+  const offered = (action: string) =>
+    Object.keys(properties).filter((key) => isOffered(resolved(properties[key] ?? {}, rule), { action }));
+  expect(offered("stop")).toEqual(["action"]);
+  expect(offered("change_pool")).toEqual(["action", "pool_type", "pool_id"]);
+  expect(offered("restart")).toEqual(["action", "orReboot"]);
+});
+
+test("a search shows some of what it finds and says how many more there are", () => {
+  const rigs = Array.from({ length: 10_000 }, (_, index) => ({ value: index, name: `Rig ${index}` }));
+  const { shown, more } = matching(rigs, " rIG 99");
+  expect([shown.length, more]).toEqual([50, 61]);
+  expect(shown[0]?.name).toBe("Rig 99");
+});
+
 describe("a form of the rules' schema", () => {
   test("asks for each part by a control of its own", () => {
     const kindAt = (...keys: string[]) => shapeOf(propertyOf(rule, ...keys), rule).kind;
     expect(kindAt("name")).toBe("text");
-    expect(kindAt("scope", "groups")).toBe("words");
     expect(kindAt("when", "for")).toBe("duration");
     expect(kindAt("limit", "perDay")).toBe("number");
     expect(kindAt("limit", "per")).toBe("choice");
@@ -81,10 +127,6 @@ describe("a form of the rules' schema", () => {
     expect(shapeOf(propertyOf(reading, "above"), rule)).toEqual({ kind: "share", number: true });
     const states = shapeOf(propertyOf(optionNamed(conditions, "state"), "state"), rule);
     expect(states).toMatchObject({ kind: "choices", options: expect.arrayContaining(["mining", "error"]) });
-    expect(shapeOf(propertyOf(optionNamed(steps, "set"), "set"), rule)).toMatchObject({
-      kind: "text",
-      options: expect.arrayContaining(["power_target"]),
-    });
   });
 
   test("knows every kind of condition and step, and which one a value is", () => {

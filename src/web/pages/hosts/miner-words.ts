@@ -33,6 +33,6 @@ export function minerWords({ algorithms, pools, software }: Catalogue): FormWord
     member: (name) => name,
     suggestions: (key) => (key === "algorithm" ? algorithms.map(({ id }) => id) : []),
     unit: (key) => units[key] ?? null,
-    isOffered: () => true,
+    directory: () => null,
   };
 }

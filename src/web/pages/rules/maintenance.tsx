@@ -12,12 +12,13 @@ import { say } from "../../parts/messages.tsx";
 import { NumberInput } from "../../parts/schema-form/fields/number.tsx";
 import { TextInput } from "../../parts/schema-form/fields/text.tsx";
 import { TimeInput } from "../../parts/schema-form/fields/time.tsx";
-import { WordsInput } from "../../parts/schema-form/fields/words.tsx";
+import { Control } from "../../parts/schema-form/leaf.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { Mark } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { Owner } from "./parts.tsx";
-import { labelOf, readNames, ruleWords } from "./words.ts";
+import { directoryOf, readReferences } from "./references.ts";
+import { labelOf } from "./words.ts";
 
 interface MaintenanceProps {
   /** Whether a new window is being entered. */
@@ -71,6 +72,7 @@ export function Maintenance({ adds, onAdded }: MaintenanceProps) {
 }
 
 const places = ["groups", "miners", "racks", "sites"] as const;
+const references = { groups: "group", miners: "miner", racks: "rack", sites: "site" } as const;
 
 function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () => void }) {
   const { name, owner, from, until, active, miners, definition } = window;
@@ -118,12 +120,11 @@ const hourMs = 3_600_000;
 type Places = Readonly<Partial<Record<(typeof places)[number], Json>>>;
 
 function AddWindow({ onClose }: { onClose: () => void }) {
-  const names = useLoaded(readNames, []);
+  const known = useLoaded(readReferences, []);
   const [name, setName] = useState("");
   const [hours, setHours] = useState<Json>(2);
   const [from, setFrom] = useState<Json>(undefined);
   const [where, setWhere] = useState<Places>({});
-  const words = ruleWords(names.value, {});
   const add = async () => {
     const begins = typeof from === "string" ? Date.parse(from) : Date.now();
     const named = places.flatMap((place) => {
@@ -168,11 +169,15 @@ function AddWindow({ onClose }: { onClose: () => void }) {
           {places.map((place) => (
             <Field key={place} label={t.rules.window[place]} problem={wrong(place)}>
               {(attributes) => (
-                <WordsInput
+                <Control
                   attributes={attributes}
-                  name={t.rules.window[place]}
+                  name={place}
+                  label={t.rules.window[place]}
+                  shape={{ kind: "names", of: references[place] }}
                   value={where[place]}
-                  suggestions={words.suggestions(place, {})}
+                  unit={null}
+                  suggestions={[]}
+                  directory={directoryOf(known.value ?? {}, references[place], {})}
                   onValue={(next) => setWhere({ ...where, [place]: next })}
                 />
               )}

@@ -6,11 +6,21 @@ import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
-import { NumberInput } from "../../parts/schema-form/fields/number.tsx";
-import { TextInput } from "../../parts/schema-form/fields/text.tsx";
-import { changedAt, isObject, type Json, readable, type Schema } from "../../parts/schema-form/schema.ts";
+import type { ControlProps } from "../../parts/schema-form/fields/control.ts";
+import { Control } from "../../parts/schema-form/leaf.tsx";
+import {
+  changedAt,
+  isObject,
+  type Json,
+  readable,
+  type Schema,
+  type Shape,
+  schemaOfText,
+  shapeOf,
+} from "../../parts/schema-form/schema.ts";
 import { type Definition, forPeople, patchOf } from "./definition.ts";
-import { labelOf, readNames, ruleWords } from "./words.ts";
+import { readReferences } from "./references.ts";
+import { labelOf, ruleWords } from "./words.ts";
 
 interface RuleEditorProps {
   /** Null: a new rule. */
@@ -31,8 +41,8 @@ const firstRule: Definition = {
 /** The schemas of the contract, and the names for rules; for all editors of this page. */
 export const useEditorData = () =>
   useLoaded(async (signal) => {
-    const [schemas, names] = await Promise.all([withHints(import("virtual:schemas")), readNames(signal)]);
-    return { schemas, words: ruleWords(names, schemas.readingUnits) };
+    const [schemas, references] = await Promise.all([withHints(import("virtual:schemas")), readReferences(signal)]);
+    return { schemas, words: ruleWords(references, schemas.readingUnits) };
   }, []);
 
 export function RuleEditor({ rule, readyMade, readOnly, onSave }: RuleEditorProps) {
@@ -83,7 +93,14 @@ function Loaded({
       {readyMade === undefined
         ? undefined
         : (value, onValue) => (
-            <Values readyMade={readyMade} value={value} onValue={onValue} words={words} disabled={readOnly !== null} />
+            <Values
+              readyMade={readyMade}
+              value={value}
+              onValue={onValue}
+              words={words}
+              whole={whole}
+              disabled={readOnly !== null}
+            />
           )}
     </Editor>
   );
@@ -108,7 +125,9 @@ function Values({
   onValue,
   words,
   disabled,
+  whole,
 }: {
+  whole: Schema;
   readyMade: z.infer<typeof ReadyMadeRule>;
   value: Json;
   onValue: (value: Json) => void;
@@ -135,21 +154,51 @@ function Values({
             label={labelOf(key)}
             hint={usual === null ? t.rules.required : t.rules.usual({ value: String(usual) })}
           >
-            {(attributes) =>
-              typeof usual === "number" ? (
-                <NumberInput attributes={attributes} value={given[key]} onValue={(next) => set(key, usual, next)} />
-              ) : (
-                <TextInput
-                  attributes={attributes}
-                  value={given[key]}
-                  suggestions={words.suggestions(key, given)}
-                  onValue={(next) => set(key, usual, next)}
-                />
-              )
-            }
+            {(attributes) => (
+              <ValueControl
+                name={key}
+                shape={shapeOfValue(readyMade, key, usual, whole)}
+                attributes={attributes}
+                value={given[key]}
+                onValue={(next) => set(key, usual, next)}
+                words={words}
+              />
+            )}
           </Field>
         ))}
       </div>
     </fieldset>
+  );
+}
+
+/** How a value of a ready-made rule is asked for: as its place in the rule is. */
+function shapeOfValue({ definition }: z.infer<typeof ReadyMadeRule>, key: string, usual: Json, whole: Schema): Shape {
+  if (typeof usual === "number") return { kind: "number", whole: false, min: null, max: null };
+  const schema = schemaOfText(definition, `$${key}`, whole, whole);
+  const shape = schema === undefined ? undefined : shapeOf(schema, whole);
+  if (shape?.kind === "names") return { kind: "name", of: shape.of };
+  if (shape?.kind === "share") return { kind: "share", number: false };
+  return shape?.kind === "name" || shape?.kind === "duration"
+    ? shape
+    : { kind: "text", long: false, options: [], secret: false };
+}
+
+function ValueControl({
+  name,
+  shape,
+  words,
+  ...control
+}: ControlProps & { name: string; shape: Shape; words: ReturnType<typeof ruleWords> }) {
+  const directory = shape.kind === "name" ? words.directory(shape.of, {}) : null;
+  return (
+    <Control
+      {...control}
+      name={name}
+      label={labelOf(name)}
+      shape={shape}
+      unit={null}
+      suggestions={[]}
+      directory={directory}
+    />
   );
 }

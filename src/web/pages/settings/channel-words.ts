@@ -17,6 +17,6 @@ export function channelWords(groups: readonly string[]): FormWords {
       return key === "timeZone" ? Intl.supportedValuesOf("timeZone") : [];
     },
     unit: () => null,
-    isOffered: () => true,
+    directory: () => null,
   };
 }

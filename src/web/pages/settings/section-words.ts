@@ -28,6 +28,6 @@ export function sectionWords(
       return key === "timeZone" ? Intl.supportedValuesOf("timeZone") : [];
     },
     unit: () => null,
-    isOffered: () => true,
+    directory: () => null,
   };
 }

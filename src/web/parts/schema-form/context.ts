@@ -1,9 +1,26 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { Reference } from "../../../contract/form-kind.ts";
 import type { Mistake } from "../../api.ts";
 import { dotted, type ExactlyOne, type Json, type Path, type Schema } from "./schema.ts";
 
-/** Texts and suggestions of a form besides its schema. */
+/** Something that a value names. */
+export interface Choice {
+  readonly value: string | number;
+  readonly name: string;
+}
+
+/** Everything that a value may name. */
+export interface Directory {
+  /** May be many. */
+  choices(): readonly Choice[];
+  /** The name of what a value stands for; undefined if there is no such thing. */
+  nameOf(value: string): string | undefined;
+  /** Whether a value may also be one that is not here yet, such as a tag. */
+  readonly isOpen?: boolean;
+}
+
+/** What a form says and offers beside its schema. */
 export interface FormWords {
   readonly exactlyOne: ExactlyOne;
   /** The name of a key. */
@@ -18,8 +35,8 @@ export interface FormWords {
   suggestions(key: string, parent: Json): readonly string[];
   /** The unit of a number. */
   unit(key: string, parent: Json): string | null;
-  /** Whether an optional key makes sense with its siblings. */
-  isOffered(key: string, schema: Schema, parent: Json): boolean;
+  /** What a value may name; null if it is not known here. */
+  directory(of: Reference, parent: Json): Directory | null;
 }
 
 export interface FormState {

@@ -1,12 +1,14 @@
 import { t } from "../../language.ts";
 import { Field } from "../field.tsx";
-import { mistakesAt, useForm } from "./context.ts";
+import { type Directory, mistakesAt, useForm } from "./context.ts";
 import { ChoiceInput } from "./fields/choice.tsx";
 import { Choices } from "./fields/choices.tsx";
 import type { ControlAttributes, LeafProps } from "./fields/control.ts";
 import { DurationInput } from "./fields/duration.tsx";
 import { Flag } from "./fields/flag.tsx";
 import { LongTextInput } from "./fields/long-text.tsx";
+import { NameInput } from "./fields/name.tsx";
+import { NamesInput } from "./fields/names.tsx";
 import { NumberInput } from "./fields/number.tsx";
 import { ScalarInput } from "./fields/scalar.tsx";
 import { SecretInput } from "./fields/secret.tsx";
@@ -49,6 +51,7 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
             attributes={attributes}
             onValue={onValue}
             suggestions={words.suggestions(name, parent)}
+            directory={shape.kind === "name" || shape.kind === "names" ? words.directory(shape.of, parent) : null}
           />
         )}
       </Field>
@@ -59,18 +62,24 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
 const rangeOf = (shape: Shape): string =>
   shape.kind !== "number" || shape.min === null || shape.max === null ? "" : ` (${shape.min}–${shape.max})`;
 
-function Control({
+const openNames = (directory: Directory | null): readonly string[] =>
+  directory?.choices().map(({ value }) => String(value)) ?? [];
+
+/** The control of a value, by its shape. */
+export function Control({
   name,
   label,
   shape,
   value,
   unit,
   suggestions,
+  directory,
   attributes,
   onValue,
 }: Pick<LeafProps, "name" | "label" | "shape" | "value"> & {
   unit: string | null;
   suggestions: readonly string[];
+  directory: Directory | null;
   attributes: ControlAttributes;
   onValue: (value: Json) => void;
 }) {
@@ -86,6 +95,12 @@ function Control({
       return <TimeInput {...common} />;
     case "scalar":
       return <ScalarInput {...common} suggestions={suggestions} />;
+    case "name":
+      if (directory === null || directory.isOpen) return <TextInput {...common} suggestions={openNames(directory)} />;
+      return <NameInput {...common} directory={directory} />;
+    case "names":
+      if (directory !== null && !directory.isOpen) return <NamesInput {...common} directory={directory} />;
+      return <WordsInput {...common} suggestions={openNames(directory)} name={label} />;
     case "words":
       return <WordsInput {...common} suggestions={suggestions} name={label} />;
     case "choice":

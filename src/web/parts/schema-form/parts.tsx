@@ -11,6 +11,7 @@ import {
   groupsIn,
   hintOf,
   isObject,
+  isOffered,
   type Json,
   nameOf,
   optionOf,
@@ -32,7 +33,7 @@ export function ObjectFields({ shape, value, path }: { shape: ObjectShape; value
   const isShown = (key: string): boolean => key in value || shape.required.includes(key);
   const absent = keys.filter((key) => {
     const schema = shape.properties[key];
-    return schema !== undefined && !grouped.has(key) && !isShown(key) && words.isOffered(key, schema, value);
+    return schema !== undefined && !grouped.has(key) && !isShown(key) && isOffered(schema, value);
   });
   return (
     <>

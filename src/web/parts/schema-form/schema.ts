@@ -1,4 +1,4 @@
-import type { FormKind } from "../../../contract/form-kind.ts";
+import type { FormKind, OnlyWith, Reference } from "../../../contract/form-kind.ts";
 import { hintText } from "../../../messages/hint-text.ts";
 import { hints } from "../../hints.ts";
 
@@ -24,9 +24,17 @@ export interface Schema {
   readonly maxLength?: number;
   /** The input for a text with its own notation: src/contract/form-kind.ts. */
   readonly "x-kind"?: FormKind;
+  /** What its values name. */
+  readonly "x-names"?: Reference;
+  /** Beside which values of another key it is offered. */
+  readonly "x-only-with"?: OnlyWith;
 }
 
-/** Its description as a hint below a field, unless it only repeats the label. */
+/** Whether an optional key makes sense beside the values of the others. */
+export const isOffered = ({ "x-only-with": beside }: Schema, others: Values): boolean =>
+  beside === undefined || beside.values.includes(String(others[beside.key]));
+
+/** Its description as a hint below a field, not where it only repeats the label. */
 export function hintOf({ description = "" }: Schema, label: string): string {
   const text = hintText(description);
   if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
@@ -50,6 +58,9 @@ export type Shape =
   | { readonly kind: "choice"; readonly options: readonly string[] }
   | { readonly kind: "choices"; readonly options: readonly string[] }
   | { readonly kind: "words" }
+  /** What exists under this name or id; `names`: a list of them. */
+  | { readonly kind: "name"; readonly of: Reference }
+  | { readonly kind: "names"; readonly of: Reference }
   /** A text, a number, true or false. */
   | { readonly kind: "scalar" }
   | { readonly kind: "constant"; readonly value: Json }
@@ -85,6 +96,7 @@ export function shapeOf(given: Schema, root: Schema): Shape {
   if (schema["x-kind"] === "duration") return { kind: "duration" };
   if (schema["x-kind"] === "share")
     return { kind: "share", number: (schema.anyOf ?? []).some((each) => resolved(each, root).type === "number") };
+  if (schema["x-names"] !== undefined) return { kind: "name", of: schema["x-names"] };
   if (schema.anyOf !== undefined) return unionShape(alternatives(schema, root), root);
   if (schema.const !== undefined) return { kind: "constant", value: schema.const };
   if (schema.enum !== undefined) return { kind: "choice", options: texts(schema.enum) };
@@ -144,6 +156,7 @@ function listShape(schema: Schema, root: Schema): Shape {
   const items = schema.items ?? {};
   const inner = shapeOf(items, root);
   if (inner.kind === "choice") return { kind: "choices", options: inner.options };
+  if (inner.kind === "name") return { kind: "names", of: inner.of };
   if (inner.kind === "text" && !inner.long) return { kind: "words" };
   return { kind: "list", items, least: schema.minItems ?? 0, most: schema.maxItems ?? Number.POSITIVE_INFINITY };
 }
@@ -191,7 +204,8 @@ function fits(value: Json, option: Schema, root: Schema): boolean {
   }
   if (shape.kind === "flag") return typeof value === "boolean";
   if (shape.kind === "number") return typeof value === "number";
-  if (shape.kind === "list" || shape.kind === "words" || shape.kind === "choices") return Array.isArray(value);
+  if (shape.kind === "list" || shape.kind === "words" || shape.kind === "names" || shape.kind === "choices")
+    return Array.isArray(value);
   return typeof value === "string";
 }
 
@@ -208,7 +222,10 @@ export function emptyOf(schema: Schema, root: Schema, exactlyOne: ExactlyOne): J
     case "choices":
       return shape.options.slice(0, 1);
     case "words":
+    case "names":
       return [];
+    case "name":
+      return "";
     case "list":
       return shape.least > 0 ? [emptyOf(shape.items, root, exactlyOne)] : [];
     case "record":
@@ -262,6 +279,27 @@ export function readable(value: Json, schema: Schema, root: Schema): Json {
       Object.entries(value).map(([key, each]) => [key, readable(each, shape.properties[key] ?? {}, root)]),
     );
   return value;
+}
+
+/** The schema of the first part of a value that is this text, such as that of "$pool" in a ready-made rule. */
+export function schemaOfText(value: Json, text: string, schema: Schema, root: Schema): Schema | undefined {
+  if (value === text) return schema;
+  const shape = shapeOf(schema, root);
+  if (shape.kind === "union") {
+    const option = optionOf(value, shape.options, root);
+    return option === undefined ? undefined : schemaOfText(value, text, option, root);
+  }
+  const inner: readonly (readonly [Json, Schema | undefined])[] =
+    shape.kind === "list" && Array.isArray(value)
+      ? value.map((each: Json) => [each, shape.items] as const)
+      : shape.kind === "object" && isObject(value)
+        ? Object.entries(value).map(([key, each]) => [each, shape.properties[key]] as const)
+        : [];
+  for (const [each, of] of inner) {
+    const found = of === undefined ? undefined : schemaOfText(each, text, of, root);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 export type Path = readonly (string | number)[];

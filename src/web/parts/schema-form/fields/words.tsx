@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { t } from "../../../language.ts";
 import { Icon } from "../../icon.tsx";
+import { Chips } from "./chips.tsx";
 import type { ControlProps } from "./control.ts";
 
 /** Texts, each with a button that removes it. The last one is being typed. */
@@ -28,23 +29,7 @@ export function WordsInput({
   };
   return (
     <div class="words">
-      {words.length === 0 ? null : (
-        <ul>
-          {words.map((word) => (
-            <li key={word}>
-              <bdi>{word}</bdi>
-              <button
-                type="button"
-                class="button quiet small"
-                aria-label={t.form.removeWord({ word })}
-                onClick={() => onValue(all.filter((each) => each !== word))}
-              >
-                <Icon name="close" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Chips words={words} nameOf={(word) => word} onRemove={(word) => onValue(all.filter((each) => each !== word))} />
       <span class="with-unit">
         <input
           {...attributes}
