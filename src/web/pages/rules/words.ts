@@ -1,5 +1,5 @@
 import { hashrate, number, percent, power, temperature } from "../../format.ts";
-import { t } from "../../language.ts";
+import { language, t } from "../../language.ts";
 import type { FormWords } from "../../parts/schema-form/context.ts";
 import { isObject } from "../../parts/schema-form/schema.ts";
 import { directoryOf, type References } from "./references.ts";
