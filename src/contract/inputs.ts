@@ -459,8 +459,17 @@ export const ChangeMinerBody = z
     token: secret(z.string().max(1000).nullable().optional().describe("null removes it")),
     interval: seconds.nullable().optional().describe("seconds between two reads; null = as configured for all"),
     supply: PlugSettings.nullable().optional().describe("the plug that supplies it; null removes it"),
+    repair: z
+      .object({ note: Line(500).default("") })
+      .nullable()
+      .optional()
+      .describe(
+        "puts it in repair, with what is done with it: sums leave it out, it raises no alarms, and rules and schedules do nothing at it; null ends that. It is also taken of a miner of the configuration file, and of a managed one",
+      ),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
+
+export const MinerNoteBody = z.object({ note: Line(500).min(1) });
 
 export const GroupBody = z.object({
   name: Line(200).min(1),

@@ -22,6 +22,7 @@ import {
   ManagedMinerBody,
   MinerActionQuery,
   MinerListQuery,
+  MinerNoteBody,
   MinerRowsQuery,
   MoneyQuery,
   NotificationListQuery,
@@ -315,6 +316,13 @@ export const operations = {
     reply: ActionReply,
     extension,
   }),
+  addMinerNote: post("/api/miners/:id/notes", operators, {
+    summary: "Adds a dated note to what happened to a miner; GET /api/commands lists it",
+    params: byIdOf("miner"),
+    body: MinerNoteBody,
+    reply: ActionReply,
+    extension,
+  }),
   pollMiner: post("/api/miners/:id/poll", operators, {
     summary: "Reads a miner now",
     params: byIdOf("miner"),
@@ -343,7 +351,8 @@ export const operations = {
     extension,
   }),
   listCommands: get("/api/commands", viewers, {
-    summary: "Commands sent to rigs, with sender and result; newest first, at most 1,000",
+    summary:
+      "Commands sent to rigs, with sender and result, and what else happened to rigs: notes, repairs, restarts that nobody commanded, other firmware; newest first, at most 1,000",
     query: CommandsQuery,
     reply: CommandList,
     extension,

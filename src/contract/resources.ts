@@ -161,6 +161,12 @@ export const MinerPower = z.object({
     .nullable()
     .describe("the highest power that it can be set to now, in W, within the maximum of its room; null if unknown"),
 });
+export const Repair = z.object({
+  note: text.describe("what is done with it; empty if nobody said"),
+  since: z.iso.datetime(),
+});
+export type Repair = z.infer<typeof Repair>;
+
 /** The pool's own data about a worker; null where the pool does not report it. */
 export const PoolView = z.object({
   hashrate: z.number().nullable().describe("H/s"),
@@ -225,6 +231,11 @@ export const Miner = z.object({
   heating: Heating.nullable().describe("the room that this miner heats; null if none (Rigbridge extension)"),
   power: MinerPower.describe("who controls its power now (Rigbridge extension)"),
   identity: Identity.nullable().describe("reported by the rig; null until its first read (Rigbridge extension)"),
+  repair: Repair.nullable()
+    .optional()
+    .describe(
+      "that it is in repair: sums leave it out, and it raises no alarms; null if it is not (Rigbridge extension)",
+    ),
 });
 export interface Miner extends z.infer<typeof Miner> {}
 
@@ -494,6 +505,7 @@ export const SummaryEntry = z.object({
 });
 
 const wattHours = z.int().nullable();
+const inRepair = int.optional().describe("miners in repair, which the sums leave out (Rigbridge extension)");
 
 export const GroupSummary = z.object({
   id: int,
@@ -502,6 +514,7 @@ export const GroupSummary = z.object({
     "Wh drawn by its miners and those of its subgroups while they were in it; never decreases",
   ),
   money: moneyTotal,
+  inRepair,
 });
 
 export const Summary = z.object({
@@ -520,6 +533,7 @@ export const Summary = z.object({
     .describe("Wh drawn by all miners, also those removed since; never decreases (Rigbridge extension)"),
   groupList: z.array(GroupSummary).optional().describe("(Rigbridge extension)"),
   money: moneyTotal,
+  inRepair,
   metaData: MetaData,
 });
 export interface Summary extends z.infer<typeof Summary> {}

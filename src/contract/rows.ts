@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Readings, ReasonCode } from "./readings.ts";
-import { Location, type Miner, type MinerStatus, minerStatuses, Uid } from "./resources.ts";
+import { Location, type Miner, type MinerStatus, minerStatuses, Repair, Uid } from "./resources.ts";
 
 /** The source of a row's columns; values that only some columns need may be getters. */
 export interface RowSource
@@ -21,6 +21,7 @@ export interface RowSource
   readonly algorithm: string;
   readonly money: Pick<Miner["money"], "revenuePerDay" | "costPerDay" | "profitPerDay">;
   readonly alarms: number | null;
+  readonly repair: Repair | null;
 }
 
 type RowReadings = Pick<
@@ -51,6 +52,7 @@ const UsualRow = z.object({
   profit: figure("per day, in the display currency, four digits"),
   alarms: z.int().nullable().describe("number of its open notifications"),
   readAt: z.iso.datetime().nullable().describe("when it was last read, if its last read failed; else null"),
+  repair: Repair.nullable().default(null).describe("its repair; null if it is not in repair"),
 });
 
 /** Those that `fields` adds. */
@@ -114,6 +116,7 @@ export const rowReaders: Readers = {
   profit: ({ money }) => short(money.profitPerDay),
   alarms: ({ alarms }) => alarms,
   readAt: ({ readings }) => (readings.stale ? readings.at : null),
+  repair: ({ repair }) => repair,
   model: ({ hardware }) => known(hardware),
   software: ({ softwareType }) => known(softwareType),
   hostname: ({ hostname }) => known(hostname),
@@ -176,5 +179,6 @@ export function sourceOf(miner: Miner, alarms: number | null): RowSource {
     coin: coinInfo.shortName,
     algorithm: coinInfo.algorithm,
     alarms,
+    repair: miner.repair ?? null,
   };
 }

@@ -1,9 +1,10 @@
 import { isSummed, type KnownOf, KnownSum, uncounted } from "../contract/known-of.ts";
 import type { Miner, Summary } from "../contract/resources.ts";
 
-/** Sums over miners in SI units; null where no miner reports the value. */
+/** Sums over miners in SI units; null where no miner reports the value. All but `miners` leave out those in repair. */
 export interface Totals {
   readonly miners: number;
+  readonly miners_in_repair: number;
   readonly miners_mining: number;
   readonly miners_offline: number;
   readonly miners_in_error: number;
@@ -31,10 +32,12 @@ export const energyIn = ({ energy = null, groupList = [] }: Energies, groupId: n
   groupId === null ? energy : (groupList.find(({ id }) => id === groupId)?.energy ?? null);
 
 /** `energy`: as the service counts it. */
-export function totalsOf(miners: readonly Miner[], energy: number | null): Totals {
+export function totalsOf(all: readonly Miner[], energy: number | null): Totals {
+  const miners = all.filter(({ repair = null }) => repair === null);
   const profit = sum(miners, ({ money }) => money.profitPerDay);
   return {
-    miners: miners.length,
+    miners: all.length,
+    miners_in_repair: all.length - miners.length,
     miners_mining: miners.filter(({ isRunning }) => isRunning).length,
     miners_offline: miners.filter(({ isOffline }) => isOffline).length,
     miners_in_error: miners.filter(({ statusInfo }) => statusInfo.statusDisplay === "Error").length,

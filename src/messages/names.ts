@@ -28,6 +28,7 @@ export interface Names {
   readonly "alarms.clearThese": "count";
   readonly "commands.setTo": "property" | "value";
   readonly "commands.fromTo": "from" | "room" | "to";
+  readonly "commands.firmware": "from" | "to";
   readonly "family.switch": "room";
   readonly "family.draws": "watts";
   readonly "family.held": "who";
@@ -206,4 +207,5 @@ export interface Names {
   readonly "service.channel.offlineIn": "group" | "rigs";
   readonly "service.channel.backIn": "group" | "rigs";
   readonly "service.channel.works": "key";
+  readonly "repair.since": "time";
 }

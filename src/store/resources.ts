@@ -185,6 +185,10 @@ export type StoredRoomMaximum = z.infer<typeof StoredRoomMaximum>;
 export const StoredFollowLimit = z.object({ follow: text.describe("its name"), watts: z.number().describe("W") });
 export type StoredFollowLimit = z.infer<typeof StoredFollowLimit>;
 
+/** A miner in repair, also one of the configuration file. */
+export const StoredRepair = z.object({ minerId: z.int(), note: text, since: z.number().describe("epoch ms") });
+export type StoredRepair = z.infer<typeof StoredRepair>;
+
 /** Measured hash rate and power of one card (or processor) of a model with a program and an algorithm. */
 export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
 export type StoredBenchmark = z.infer<typeof StoredBenchmark>;

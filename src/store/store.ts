@@ -30,6 +30,7 @@ import {
   StoredMiner,
   StoredPool,
   StoredPoolGroup,
+  StoredRepair,
   StoredRoomMaximum,
   StoredRule,
   StoredSchedule,
@@ -98,6 +99,7 @@ export interface Store {
   readonly heatings: Collection<StoredHeating>;
   readonly roomMaxima: Collection<StoredRoomMaximum>;
   readonly followLimits: Collection<StoredFollowLimit>;
+  readonly repairs: Collection<StoredRepair>;
   readonly benchmarks: Collection<StoredBenchmark>;
   readonly settings: Collection<StoredSection>;
   readonly notifications: NotificationLog;
@@ -220,6 +222,7 @@ const assemble = async (
     heatings: await collection("heating", StoredHeating),
     roomMaxima: await collection("room maximum", StoredRoomMaximum),
     followLimits: await collection("follow limit", StoredFollowLimit),
+    repairs: await collection("repair", StoredRepair),
     benchmarks: await collection("benchmark", StoredBenchmark),
     settings: await collection("settings section", StoredSection),
   };

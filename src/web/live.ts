@@ -130,7 +130,7 @@ async function readRows(signal: AbortSignal): Promise<boolean> {
 
 const baseColumns: readonly (keyof Row)[] = [
   ...(["id", "uid", "name", "group", "location", "tags", "status", "reason", "hashrate", "expected"] as const),
-  ...(["power", "temperature", "pool", "coin", "profit", "alarms", "readAt"] as const),
+  ...(["power", "temperature", "pool", "coin", "profit", "alarms", "readAt", "repair"] as const),
 ];
 const fieldsAsked = (): string => [...baseColumns, ...extraColumns].join(",");
 

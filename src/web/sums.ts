@@ -4,7 +4,10 @@ import type { Row } from "./live.ts";
 
 /** Sums over a set of rigs. They cover known values, and are null if there are none. */
 export interface Sums {
+  /** Those that should work: all but those in repair, which only `byStatus` includes. */
   readonly count: number;
+  readonly mining: number;
+  readonly inRepair: number;
   readonly byStatus: ReadonlyMap<MinerStatus, number>;
   /** H/s by algorithm, the main one first; null stands for rigs that do not report theirs. */
   readonly hashrates: readonly {
@@ -26,10 +29,15 @@ export function sumsOf(rows: Iterable<Row>): Sums {
   const byStatus = new Map<MinerStatus, number>();
   const algorithms = new Map<string | null, { hashrate: number; rigs: number; measured: number; power: number }>();
   const [power, profit] = [new KnownSum(), new KnownSum()];
-  let [count, alarms] = [0, 0];
+  let [count, mining, inRepair, alarms] = [0, 0, 0, 0];
   for (const row of rows) {
-    count += 1;
     byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
+    if (row.repair !== null) {
+      inRepair += 1;
+      continue;
+    }
+    count += 1;
+    if (row.status === "Mining") mining += 1;
     alarms += row.alarms ?? 0;
     profit.add(row.profit, isSummed(row.status));
     if (row.readAt !== null) continue;
@@ -50,6 +58,8 @@ export function sumsOf(rows: Iterable<Row>): Sums {
   const [main] = sorted;
   return {
     count,
+    mining,
+    inRepair,
     byStatus,
     hashrates: sorted.map(([algorithm, { hashrate, rigs }]) => ({ algorithm, hashrate, rigs })),
     power,

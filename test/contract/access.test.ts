@@ -14,7 +14,7 @@ const open: Readonly<Record<Privilege, string>> = {
     listMinerRows watchMinerRows
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
-  control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction pollMiner cancelCommand
+  control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
     startBulkAction cancelBulkAction changeRoom`,
   administrator: `getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,

@@ -277,6 +277,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   addMiner: () => ({ path: "/api/miners", body: newMiner() }),
   changeMiner: made("/api/miners", () => service.addMiner(newMiner(), asService), { name: "new" }),
   deleteMiner: made("/api/miners", () => service.addMiner(newMiner(), asService)),
+  addMinerNote: { path: `/api/miners/${ant}/notes`, body: { note: "new" } },
   pollMiner: `/api/miners/${ant}/poll`,
   listGroups: "/api/groups",
   addGroup: { path: "/api/groups", body: { name: "new" } },
@@ -411,6 +412,7 @@ addMiner               401  401   201  403  403  201  403  403  404
 getMinerSettings       401  401   200  403  403  200  404  403  404
 changeMiner            401  401   200  403  403  200  404  403  404
 deleteMiner            401  401   200  403  403  200  404  403  404
+addMinerNote           401  401   200  403  404  200  404  403  404
 pollMiner              401  401   200  403  404  200  404  403  404
 listGroups             401  401   200  200  200  200  200  200  404  both
 addGroup               401  401   201  403  403  201  403  403  404

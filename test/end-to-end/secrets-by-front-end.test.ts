@@ -120,6 +120,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
     supply: { type: "tasmota", address: "127.103.41.3:1", password: words.plug },
   },
   deleteMiner: { id: 77 },
+  addMinerNote: { id: rigId, note: "new" },
   pollMiner: { id: rigId },
   listGroups: {},
   addGroup: { name: "new" },

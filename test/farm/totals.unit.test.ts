@@ -50,3 +50,9 @@ function withMoney(status: MinerStatus, profitPerDay: number | null, revenuePerD
     money: { ...money, profitPerDay, revenuePerDay },
   });
 }
+
+test("a miner in repair counts as one of all, and is part of no sum", () => {
+  const repair = { note: "fans", since: "2026-03-02T08:00:00Z" };
+  const totals = totalsOf([mining("sha256", 1e12), { ...mining("sha256", 5e12), repair }], null);
+  expect(totals).toMatchObject({ miners: 2, miners_in_repair: 1, hashrate: 1e12 });
+});

@@ -53,6 +53,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   addMiner: ["/api/miners", { address: "10.0.0.7" }, '{"address":"10.0.0.7"}'],
   changeMiner: ["/api/miners/7", { id: 7, name: "attic" }, '{"name":"attic"}'],
   deleteMiner: ["/api/miners/7", { id: 7 }],
+  addMinerNote: ["/api/miners/7/notes", { id: 7, note: "a fan" }, '{"note":"a fan"}'],
   pollMiner: ["/api/miners/7/poll", { id: 7 }],
   listGroups: ["/api/groups", {}],
   addGroup: ["/api/groups", { name: "hall", parentId: 0 }, '{"name":"hall"}'],

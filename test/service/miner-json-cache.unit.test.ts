@@ -40,6 +40,7 @@ const figures: MinerFigures = {
   isEstimated: false,
   lacks: null,
   login: null,
+  inRepair: false,
   gpus: 0,
   pgas: 0,
   asics: 0,

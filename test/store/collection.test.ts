@@ -79,6 +79,7 @@ describe("a collection", () => {
     await first.rules.add({ name: "r", do: [{ wait: 1 }], manual: true, makerId: null, definition: { key: "r" } });
     await first.schedules.add({ name: "s", makerId: null, definition: { key: "s" } });
     await first.maintenance.add({ name: "m", makerId: 3, definition: { name: "m" } });
+    await first.repairs.add({ minerId: 1_000_000_001, note: "a fan", since: 5 });
     await first.coins.add({
       shortName: "BTC",
       name: "Bitcoin",

@@ -22,6 +22,7 @@ const rig = (id: number, power: number | null): Row => ({
   profit: 1,
   alarms: 0,
   readAt: null,
+  repair: null,
 });
 const byPower = (one: Row, other: Row) => (one.power ?? 0) - (other.power ?? 0) || one.id - other.id;
 const isListed = ({ power }: Row) => power !== null;

@@ -104,5 +104,6 @@ const blank: Row = {
   profit: null,
   alarms: 0,
   readAt: null,
+  repair: null,
   address: "10.0.0.9",
 };

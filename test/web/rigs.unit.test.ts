@@ -27,6 +27,7 @@ const rig = (id: number, more: Partial<Row> = {}): Row => ({
   profit: 1,
   alarms: 0,
   readAt: null,
+  repair: null,
   algorithm: "SHA-256",
   model: "S19",
   address: "10.0.0.1:80",

@@ -20,6 +20,7 @@ const row = (values: Partial<Row>): Row => ({
   profit: null,
   alarms: 0,
   readAt: null,
+  repair: null,
   algorithm: "SHA-256",
   ...values,
 });
@@ -27,6 +28,8 @@ const row = (values: Partial<Row>): Row => ({
 test("sums of nothing are unknown, not 0", () => {
   expect(sumsOf([])).toEqual({
     count: 0,
+    mining: 0,
+    inRepair: 0,
     byStatus: new Map(),
     hashrates: [],
     power: { value: null, known: 0, total: 0 },
@@ -80,4 +83,12 @@ test("the profit is that of the rigs whose profit is known, and says how many of
     ),
   ]);
   expect(sums.profit).toEqual(expect.objectContaining({ value: 1, known: 2, total: 5 }));
+});
+
+test("a rig in repair keeps its status, and is part of no sum", () => {
+  const repair = { note: "fans", since: "2026-03-02T08:00:00Z" };
+  const sums = sumsOf([row({ hashrate: 1, power: 10 }), row({ status: "Mining", hashrate: 5, power: 50, repair })]);
+  expect(sums).toMatchObject({ count: 1, mining: 1, inRepair: 1, power: { value: 10 } });
+  expect(sums.byStatus).toEqual(new Map([["Mining", 2]]));
+  expect(sums.hashrates).toEqual([{ algorithm: "SHA-256", hashrate: 1, rigs: 1 }]);
 });

@@ -24,6 +24,7 @@ const rig = (id: number, over: Partial<Row> = {}): Row =>
     temperature: 50,
     profit: null,
     readAt: null,
+    repair: null,
     ...over,
   }) as Row;
 const groups = [

@@ -29,13 +29,13 @@ function alarmService(subtype: string, name: string, rigs: readonly VisibleRig[]
 
 /**
  * Whether a rig raises an alarm: it reports a problem, is not the expected rig, does not answer although it should be on,
- * or heats a room whose temperature is no longer known. A rig that was stopped, is disabled, may be off or has its power
- * cut raises none. Unacknowledged warnings do not count: they concern the past, and HomeKit cannot acknowledge them.
+ * or heats a room whose temperature is no longer known. A rig that was stopped, is disabled or in repair, may be off or has
+ * its power cut raises none. Unacknowledged warnings do not count: they concern the past, and HomeKit cannot acknowledge them.
  * null before the first read.
  */
 export function isAlarming({ miner, offlineExpected }: Pick<VisibleRig, "miner" | "offlineExpected">): boolean | null {
-  const { isOffline, statusInfo, heating } = miner;
-  if (statusInfo.statusDisplay === "Disabled") return false;
+  const { isOffline, statusInfo, heating, repair = null } = miner;
+  if (statusInfo.statusDisplay === "Disabled" || repair !== null) return false;
   if ((isOffline || isUnread(miner)) && offlineExpected) return false;
   if (isUnread(miner)) return null;
   if (isOffline) return true;

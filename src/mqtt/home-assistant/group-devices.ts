@@ -131,6 +131,7 @@ function sums(
     ...count("miners_mining", "Miners at work", "mdi:pickaxe"),
     ...count("miners_offline", "Miners offline", "mdi:lan-disconnect"),
     ...count("miners_in_error", "Miners in error", "mdi:alert"),
+    ...count("miners_in_repair", "Miners in repair", "mdi:wrench"),
     ...money("revenue", "Revenue per day"),
     ...money("profit", "Profit per day"),
     ...(isKnown("profit") ? count("miners_without_profit", "Miners of unknown profit", "mdi:cash-remove") : {}),

@@ -28,7 +28,10 @@ const sampleMs = farmSpans.raw * 1000;
 /** ms after the start without records while some miners are unread: they would count as stopped. */
 const startupMs = 300_000;
 
-/** Records the sums of the farm and of each group once a minute, so that requests need not add up histories. */
+/**
+ * Records the sums of the farm and of each group once a minute, so that no request has to add up histories. Rigs in repair
+ * are left out.
+ */
 export class FarmRecorder {
   readonly #options: FarmRecorderOptions;
   readonly #startedAt: number;
@@ -49,7 +52,8 @@ export class FarmRecorder {
     if (now() < this.#startedAt + startupMs && entries.some(isUnread)) return;
     this.#recordedAt = time;
     try {
-      const [demos, own] = [entries.filter(isOfDemo), entries.filter((entry) => !isOfDemo(entry))];
+      const working = entries.filter(({ facts }) => facts.repair === null);
+      const [demos, own] = [working.filter(isOfDemo), working.filter((entry) => !isOfDemo(entry))];
       for (const [into, some] of [[store, own] as const, [demoStore, demos] as const]) {
         if (some.length > 0) into.farmSamples.append(this.#moment(some, time));
         into.farmSamples.prune(now(), settings.history);

@@ -80,7 +80,7 @@ export class MinerEntries {
   noticeMiner(id: number): NoticeMiner | undefined {
     const entry = this.entries.get(id);
     if (entry === undefined) return undefined;
-    const { name, groupId, demo } = entry.facts;
-    return { name, groupId, demo, uid: entry.rig.state.uid };
+    const { name, groupId, demo, repair } = entry.facts;
+    return { name, groupId, demo, uid: entry.rig.state.uid, inRepair: repair !== null };
   }
 }

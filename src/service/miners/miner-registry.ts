@@ -31,6 +31,7 @@ import { MinerPresence } from "./presence.ts";
 import type { MinerFacts, Presentation } from "./present-miner.ts";
 import { type ReadingListener, ReadingWatch } from "./reading-watch.ts";
 import { MinerReadings, type ReadingRecorder } from "./readings.ts";
+import { repairOf, saveRepair } from "./repairs.ts";
 
 /** The managed miners, which are stored elsewhere. */
 export interface ManagedRows {
@@ -175,6 +176,19 @@ export class MinerRegistry extends MinerEntries {
     this.display.mark(entry, true, before);
   }
 
+  /** Puts a miner in repair, or changes the note of its repair; null ends it. */
+  async setRepair(id: number, note: string | null): Promise<void> {
+    const { repair: before } = this.entry(id).facts;
+    const store = this.#storeOf(id);
+    await saveRepair(store.repairs, id, note, this.#options.now());
+    const entry = this.entry(id);
+    const changed = { ...entry, facts: { ...entry.facts, repair: repairOf(store.repairs, id) } };
+    this.entries.set(id, changed);
+    this.display.mark(changed, true);
+    if (before === null && note !== null) this.presence.repairBegan(id);
+    if (before !== null && note === null) this.presence.repairEnded(changed);
+  }
+
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
     // Synchronous, so that no list contains a half-removed miner.
@@ -187,6 +201,7 @@ export class MinerRegistry extends MinerEntries {
     this.#options.recorderOf(id).forget(id);
     this.#options.ledgerOf(id).forget(id);
     const store = this.#storeOf(id);
+    await saveRepair(store.repairs, id, null, this.#options.now());
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
@@ -318,6 +333,7 @@ export class MinerRegistry extends MinerEntries {
       groupId: group?.disabled === false ? miner.groupId : 0,
       location: miner.location,
       tags: miner.tags,
+      repair: repairOf(this.#storeOf(miner.id).repairs, miner.id),
       host: { name: rig.declared.address.host, description },
     };
   }

@@ -96,9 +96,14 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
-    changeMiner: async ({ id, address, ...body }, caller) => {
+    changeMiner: async ({ id, repair, address, ...body }, caller) => {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
+      const isRepairAlone = address === undefined && Object.values(body).every((value) => value === undefined);
+      if (isRepairAlone) {
+        if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
+        return detail(id);
+      }
       if (address !== undefined) refuseDemo(id);
       refuseManaged(id, registry);
       const existing = findOwn(store.miners, id, "miner");
@@ -111,6 +116,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       if (change.supply) checkOwner(change.supply, id, context, access);
       registry.put(await store.miners.change(id, change));
       registry.arrange();
+      if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
       return detail(id);
     },
     deleteMiner: async ({ id }, caller) => {
@@ -247,7 +253,7 @@ function movedTo(address: string, before: string): Partial<StoredMiner> {
 
 /** The fields of a row that are in the body. Throws `input.invalid`, `not.yet`. */
 function rowOf(
-  body: Omit<Input<"changeMiner">, "id" | "address">,
+  body: Omit<Input<"changeMiner">, "id" | "address" | "repair">,
   context: MinerContext,
   access: Access,
 ): Partial<StoredMiner> {

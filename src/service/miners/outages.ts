@@ -20,7 +20,7 @@ const prefix = "outage:";
 
 /** A rig with its place. */
 interface Placed {
-  readonly facts: Pick<MinerFacts, "demo" | "groupId" | "location">;
+  readonly facts: Pick<MinerFacts, "demo" | "groupId" | "location" | "repair">;
   readonly rig: Pick<PolledRig, "id" | "state" | "declared">;
 }
 
@@ -147,7 +147,10 @@ export class Outages {
   #rigsAt(place: string): Placed[] {
     return [...this.#options.entries()].filter(
       (entry) =>
-        !entry.rig.declared.disabled && !entry.rig.declared.offlineExpected && this.#placesOf(entry).includes(place),
+        entry.facts.repair === null &&
+        !entry.rig.declared.disabled &&
+        !entry.rig.declared.offlineExpected &&
+        this.#placesOf(entry).includes(place),
     );
   }
 

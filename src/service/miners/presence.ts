@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { PolledRig } from "../../fleet/poller.ts";
+import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import { briefOf, type RigState } from "../../fleet/state.ts";
 import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
@@ -87,7 +88,7 @@ export class MinerPresence {
     if (entry !== undefined)
       this.#options.log.info({ ...minerFields(entry.facts), reason }, "a miner cannot be reached");
     this.#unreachable.add(rig.id);
-    if (rig.declared.offlineExpected) return;
+    if (rig.declared.offlineExpected || (entry?.facts.repair ?? null) !== null) return;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
@@ -95,6 +96,20 @@ export class MinerPresence {
       if (entry !== undefined) this.outages.gone(entry);
       this.#raiseAbsence(rig);
     }
+  }
+
+  /** Its repair has begun: what was reported of it is over. */
+  repairBegan(id: number): void {
+    this.#loginNotified.delete(id);
+    this.#options.notices.closeMiner(id, coded("notices.repair"));
+  }
+
+  /** Its repair is over: that it is off is reported, as of any other rig; the next read reports the rest. */
+  repairEnded(entry: Entry): void {
+    const { facts, rig } = entry;
+    if (facts.demo || rig.declared.offlineExpected || rig.state.missed < missesUntilDisconnected) return;
+    if (rig.state.trouble?.code === "rig.login") this.#notifyLogin(entry);
+    else this.#raiseAbsence(rig);
   }
 
   #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
@@ -111,6 +126,7 @@ export class MinerPresence {
         this.#options.notices.close(noticeKeys.login(rig.id), coded("notices.login.over"));
       return;
     }
+    if (facts.repair !== null) return;
     const { title, message } = trouble;
     if (this.#loginNotified.get(rig.id) === title.code) return;
     this.#loginNotified.set(rig.id, title.code);

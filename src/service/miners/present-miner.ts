@@ -9,7 +9,7 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { Heating, Location, Miner, MinerPool, MinerStatus, PoolView } from "../../contract/resources.ts";
+import type { Heating, Location, Miner, MinerPool, MinerStatus, PoolView, Repair } from "../../contract/resources.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import {
   afterRefusal,
@@ -48,6 +48,7 @@ export interface MinerFacts {
   readonly groupId: number;
   readonly location: Location;
   readonly tags: readonly string[];
+  readonly repair: Repair | null;
   /** host:port, and the host alone. */
   readonly host: { readonly name: string; readonly description: string };
 }
@@ -121,6 +122,7 @@ export interface MinerFigures extends MinerWork {
   readonly lacks: ProfitLack | null;
   /** Problem with its login; null if there is none. */
   readonly login: string | null;
+  readonly inRepair: boolean;
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
@@ -239,6 +241,7 @@ export function presentMiner(
     heating: extras.heating,
     power: presentPower(extras),
     identity: state.identity,
+    repair: facts.repair,
   };
   return { miner, figures };
 }
@@ -263,7 +266,7 @@ export const minerFigures = (
 
 /** The figures and their inputs. */
 function worthOf(
-  { id, demo, groupId }: MinerFacts,
+  { id, demo, groupId, repair }: MinerFacts,
   { state, declared }: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ) {
@@ -302,6 +305,7 @@ function worthOf(
     isEstimated: powerSource === "nameplate",
     lacks: isSummed(status) ? lackOf(earnings, prices) : null,
     login: loginTrouble(state)?.message ?? null,
+    inRepair: repair !== null,
     gpus: counts.gpu,
     pgas: counts.pga,
     asics: counts.asic,

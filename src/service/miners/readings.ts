@@ -12,6 +12,7 @@ import type { PowerControl } from "./power-control.ts";
 import type { MinerPresence } from "./presence.ts";
 import type { MinerWork, Presentation } from "./present-miner.ts";
 import type { ReadingWatch } from "./reading-watch.ts";
+import { type RigChange, rigChangeOf } from "./rig-changes.ts";
 
 /** Stores readings. */
 export interface ReadingRecorder {
@@ -44,8 +45,15 @@ const countedAtOnce = 250;
 export class MinerReadings {
   readonly #options: ReadingsOptions;
 
+  #changed: (entry: Entry, change: RigChange) => void = () => undefined;
+
   constructor(options: ReadingsOptions) {
     this.#options = options;
+  }
+
+  /** Calls this with each restart and each other firmware that a read shows, also one that a command has caused. */
+  watchChanges(changed: (entry: Entry, change: RigChange) => void): void {
+    this.#changed = changed;
   }
 
   /** Throws if the reading cannot be processed: the fleet then drops it before anything else uses it. */
@@ -67,6 +75,8 @@ export class MinerReadings {
     // Counted up to the last read before a silence; nothing is known after it.
     if (reading !== null && (missed === 0 || before.missed === 0)) this.#countMoney(rig, missed > 0);
     watch.add(rig.id, rig.state, before, keys);
+    const change = reading !== null && missed === 0 ? rigChangeOf(before, rig.state) : null;
+    if (change !== null) this.#changed(now, change);
     if (reading !== null) display.recovered(rig.id);
   }
 

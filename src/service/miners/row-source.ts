@@ -66,5 +66,6 @@ export function rowSourceOf(
       .join(" + "),
     money: figures.earnings,
     alarms,
+    repair: facts.repair,
   };
 }

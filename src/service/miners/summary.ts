@@ -13,7 +13,7 @@ import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures, MinerWork, ProfitLack } from "./present-miner.ts";
 
-/** The farm's figures. A miner that cannot be reached counts only in `total`. */
+/** The farm's figures. A miner that cannot be reached or is in repair counts only in `total`. */
 export interface Totals extends NoticeCounts {
   readonly running: number;
   readonly gpus: number;
@@ -27,12 +27,16 @@ export interface Totals extends NoticeCounts {
   readonly money: MoneySum;
   /** By id: the miners directly in each group. */
   readonly groups: ReadonlyMap<number, MoneySum>;
+  /** Those in repair that are directly in each group, by id. */
+  readonly groupRepairs: ReadonlyMap<number, number>;
 }
 
 /** Counts for the notices in a reply's metadata. */
 export interface NoticeCounts {
   readonly total: number;
   readonly demos: number;
+  /** Miners that the sums leave out. */
+  readonly inRepair: number;
   /** Miners with unknown profit, by reason. */
   readonly lacks: Readonly<Record<ProfitLack, number>>;
   /** Whether the revenue of any miner is known: a farm without coin prices needs no warning per miner. */
@@ -45,6 +49,7 @@ export interface NoticeCounts {
 export const noNotices: NoticeCounts = {
   total: 0,
   demos: 0,
+  inRepair: 0,
   lacks: { revenue: 0, power: 0, price: 0 },
   earns: false,
   logins: 0,
@@ -61,13 +66,14 @@ export const metaDataWith =
     ...noticesOf(counts),
   });
 
-function noticesOf({ total, demos, lacks, earns, logins, login }: NoticeCounts) {
+function noticesOf({ total, demos, inRepair, lacks, earns, logins, login }: NoticeCounts) {
   const infoList: string[] = [];
   const warningList: string[] = [];
   if (demos > 0) {
     const until = demos === total ? "; they are removed when the first real miner is added" : "";
     infoList.push(`Includes ${counted(demos, "demo miner")}, virtual rigs to try things out${until}`);
   }
+  if (inRepair > 0) infoList.push(`The sums leave out ${counted(inRepair, "miner")} in repair`);
   const unknownOf = (count: number, why: string) => {
     if (count > 0) warningList.push(`The profit of ${counted(count, "miner")} is unknown: ${why}`);
   };
@@ -119,21 +125,27 @@ export function cachedTotals(registry: MinerRegistry): (access: Access) => Total
 export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const coins = new Map<string, Share>();
   const algorithms = new Map<string, Share>();
-  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0 };
+  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0, inRepair: 0 };
   const lacks = { revenue: 0, power: 0, price: 0 };
   const money = new MoneySum();
   const groups = new Map<number, MoneySum>();
+  const groupRepairs = new Map<number, number>();
   let logins = 0;
   let login: string | null = null;
   for (const each of figures) {
     sum.total += 1;
+    sum.demos += each.demo ? 1 : 0;
+    if (each.inRepair) {
+      sum.inRepair += 1;
+      groupRepairs.set(each.groupId, (groupRepairs.get(each.groupId) ?? 0) + 1);
+      continue;
+    }
     sum.running += each.running ? 1 : 0;
     sum.gpus += each.gpus;
     sum.pgas += each.pgas;
     sum.asics += each.asics;
     sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
     sum.revenue += each.revenue;
-    sum.demos += each.demo ? 1 : 0;
     if (each.lacks !== null) lacks[each.lacks] += 1;
     const { earnings, isEstimated } = each;
     const summed = { earnings, isEstimated, isExpected: isSummed(each.status) };
@@ -148,7 +160,7 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     }
   }
   const shares = { coins: [...coins.values()], algorithms: [...algorithms.values()] };
-  return { ...sum, lacks, earns: money.isEarning, logins, login, ...shares, money, groups };
+  return { ...sum, lacks, earns: money.isEarning, logins, login, ...shares, money, groups, groupRepairs };
 }
 
 function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {
@@ -195,11 +207,13 @@ function byGroup(
     energy: all ? whole(allMiners) : visible,
     groupList: seen.map(({ id, name }) => {
       const money = new MoneySum();
+      let inRepair = 0;
       for (const inner of withInnerGroups([id], seen)) {
         const sum = totals.groups.get(inner);
         if (sum !== undefined) money.addSum(sum);
+        inRepair += totals.groupRepairs.get(inner) ?? 0;
       }
-      return { id, name, energy: whole(id), money: money.total(currency) };
+      return { id, name, energy: whole(id), money: money.total(currency), inRepair };
     }),
   };
 }
@@ -226,6 +240,7 @@ function presentSummary(totals: Totals, groups: ByGroup, format: Format, prices:
     algorithmList: totals.algorithms.map(shown),
     ...groups,
     money: totals.money.total(prices.currency),
+    inRepair: totals.inRepair,
     metaData,
   };
 }

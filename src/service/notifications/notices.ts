@@ -46,6 +46,8 @@ export interface NoticeMiner {
   readonly uid: string | null;
   readonly groupId: number;
   readonly demo: boolean;
+  /** Nothing is raised about it then. */
+  readonly inRepair: boolean;
 }
 
 /** Receives notifications to send through channels. */
@@ -92,9 +94,10 @@ export class FarmNotices implements Notices {
   raise({ channels, groups = [], sameAs, ...notice }: Notice): void {
     this.#guarded(() => {
       const { notifications, changed, minerOf, isCovered } = this.#context;
+      const miner = notice.minerId === null ? undefined : minerOf(notice.minerId);
+      if (miner?.inRepair === true) return;
       const about = sameAs ?? notice.key;
       if (about !== null && notice.minerId !== null && isCovered(about, notice.minerId)) return;
-      const miner = notice.minerId === null ? undefined : minerOf(notice.minerId);
       const isDemo = miner?.demo === true;
       const named: NewNotification = {
         ...notice,

@@ -3,6 +3,7 @@ import type { StoredCommand } from "../../store/index.ts";
 import { actionSteps, rigAction } from "../commands/actions.ts";
 import { CommandExecutor } from "../commands/command-executor.ts";
 import { commandOperations, presentCommand } from "../commands/commands.ts";
+import { ChangeRecorder, storyOperations } from "../commands/story.ts";
 import type { Core } from "../core.ts";
 import { managedSteps } from "../hosts/managed-steps.ts";
 import { PowerHolds, powerGuard } from "../power/power-holds.ts";
@@ -12,7 +13,7 @@ import type { Miners } from "./miners.ts";
 export type Commands = ReturnType<typeof openCommands>;
 
 /** Single commands to rigs. */
-export function openCommands(core: Core, { registry, managed, power }: Miners) {
+export function openCommands(core: Core, { registry, managed, power, operations }: Miners) {
   const { options, store, log, now, accessBook, book, coins, shares, events } = core;
   const executor = new CommandExecutor(registry.fleet, store, log, options.commandTimeouts);
   const stepsOf = actionSteps(book, power, managedSteps(store, coins, managed));
@@ -22,14 +23,25 @@ export function openCommands(core: Core, { registry, managed, power }: Miners) {
     logEnd(log, command);
     events.command(presentCommand(command));
   });
+  const changes = new ChangeRecorder({ executor, store, isManaged: (id) => registry.isManaged(id), log });
+  registry.readings.watchChanges((entry, change) => changes.take(entry, change));
   return {
     executor,
     stepsOf,
     holds,
     runOnRig: rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds)),
-    operations: commandOperations(registry, store, accessBook, shares, executor),
-    settled: () => executor.settled(),
-    close: () => executor.close(),
+    operations: {
+      ...commandOperations(registry, store, accessBook, shares, executor),
+      ...storyOperations({ registry, accessBook, executor, operations }),
+    },
+    settled: async () => {
+      await changes.settled();
+      await executor.settled();
+    },
+    close: async () => {
+      await executor.close();
+      await changes.settled();
+    },
   } satisfies ServiceRoom;
 }
 

@@ -169,6 +169,7 @@ export function actionText({ action, parameters }: Pick<Command, "action" | "par
     return t.commands.setTo({ property: named, value: String(parameters.value ?? "") });
   }
   const { room, from, to } = parameters;
+  if (action === "firmware") return t.commands.firmware({ from: String(from ?? ""), to: String(to ?? "") });
   if (room !== undefined && from !== undefined && to !== undefined)
     return `${name}: ${t.commands.fromTo({ room: String(room), from: limitText(from), to: limitText(to) })}`;
   const values = Object.values(parameters).map(String).join(", ");

@@ -48,6 +48,7 @@ const shapes = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   key: "M8 11a4 4 0 1 0 .01 0M11 12l9-9M16 7l3 3",
   clock: "M12 3a9 9 0 1 0 .01 0M12 7v5l3 2",
+  wrench: "M20 6a5 5 0 0 1-7 6l-7 7-2-2 7-7a5 5 0 0 1 6-7l-3 3 1 2 2 1z",
   printer: "M7 8V3h10v5M5 8h14v8h-3M8 16H5M8 13h8v8H8z",
 } as const;
 export type IconName = keyof typeof shapes;

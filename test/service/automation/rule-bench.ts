@@ -298,6 +298,7 @@ export function entryOf(id: number): Entry {
       named: true,
       demo: false,
       groupId: 0,
+      repair: null,
       tags: id % 2 === 0 ? ["even"] : [],
       location: { site: null, container: null, rack: id <= 2 ? "r1" : null, slot: null },
       host: { name: "", description: "" },

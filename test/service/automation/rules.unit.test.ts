@@ -224,6 +224,17 @@ describe("a rule that acts again", () => {
     expect(bench.runs.told).toEqual([restarted, restarted, restarted, gaveUp]);
   });
 
+  test("does nothing at a rig in repair, and acts when that is over", async () => {
+    const bench = await openRuleBench({ rules: [low] });
+    const facts = bench.entries.get(1)?.facts ?? {};
+    Object.assign(facts, { repair: { note: "fans", since: "2026-03-02T08:00:00Z" } });
+    await bench.pass(3_600, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toEqual([]);
+    Object.assign(facts, { repair: null });
+    await bench.pass(600, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toContain(restarted);
+  });
+
   test("without steps for it says in its trace that it gave up", async () => {
     const { onGiveUp: _, ...plain } = low;
     const bench = await openRuleBench({ rules: [plain] });

@@ -36,7 +36,7 @@ export function openOutboxRun(
   const notices = new FarmNotices({
     log,
     notifications: store.notifications,
-    minerOf: (id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }),
+    minerOf: (id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666, inRepair: false }),
     isCovered,
     changed: () => undefined,
     handled: () => undefined,

@@ -55,8 +55,9 @@ export class MaintenanceWindows {
     return from <= now && now < until;
   }
 
-  /** The name of a window that currently covers this miner; null if there is none. */
+  /** The name of a window that covers this miner now, or its repair, which has no end; null if there is none. */
   over(entry: Entry): string | null {
+    if (entry.facts.repair !== null) return "it is in repair";
     return this.all.find((each) => this.isActive(each) && each.covers(entry))?.settings.name ?? null;
   }
 }

@@ -92,7 +92,7 @@ const notesOn = (total: MoneyTotal, amount: (value: number | null) => string): (
 function reached(algorithm: string | null): string | null {
   let [rate, expected] = [0, 0];
   for (const row of rigs.value.byId.values()) {
-    if ((row.algorithm ?? null) !== algorithm || row.expected === null) continue;
+    if ((row.algorithm ?? null) !== algorithm || row.expected === null || row.repair !== null) continue;
     expected += row.expected;
     if (row.readAt === null) rate += row.hashrate ?? 0;
   }

@@ -77,7 +77,8 @@ export function GroupsCard() {
                   </a>
                 </th>
                 <td class="number">
-                  {t.overview.of({ some: number(sums.byStatus.get("Mining") ?? 0), all: number(sums.count) })}
+                  {t.overview.of({ some: number(sums.mining), all: number(sums.count) })}
+                  {sums.inRepair === 0 ? null : <small> ({counted(sums.inRepair, t.repair.leftOut)})</small>}
                 </td>
                 <td class="number">{hashrate(sums.hashrates[0]?.hashrate, sums.hashrates[0]?.algorithm)}</td>
                 <td class="number">

@@ -38,12 +38,11 @@ export default function Overview() {
     );
   const sums = sumsOf(byId.values());
   const [main] = sums.hashrates;
-  const mining = sums.byStatus.get("Mining") ?? 0;
   return (
     <Page
       title={t.overview.title}
       lead={t.overview.lead({
-        mining: number(mining),
+        mining: number(sums.mining),
         rigs: counted(sums.count, t.overview.rigs),
         rate: hashrate(main?.hashrate, main?.algorithm),
       })}

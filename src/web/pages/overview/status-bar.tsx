@@ -1,11 +1,15 @@
-import { number, percent } from "../../format.ts";
+import { counted, number, percent } from "../../format.ts";
 import { t } from "../../language.ts";
+import { Icon } from "../../parts/icon.tsx";
 import { statuses, toneOf } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import type { Sums } from "../../sums.ts";
 
-/** The number of rigs by status, as a bar whose parts link to those rigs. */
-export function StatusBar({ sums: { byStatus, count } }: { sums: Sums }) {
+/** The rigs in repair, with their notes. */
+const repairList = "rigs?repair=yes&columns=name,status,repair,model,group,address";
+
+/** How many rigs have each status, as a bar whose parts lead to those rigs. */
+export function StatusBar({ sums: { byStatus, count, inRepair } }: { sums: Sums }) {
   const parts = statuses.flatMap((status) => {
     const rigs = byStatus.get(status) ?? 0;
     return rigs === 0 ? [] : [{ status, rigs }];
@@ -20,12 +24,23 @@ export function StatusBar({ sums: { byStatus, count } }: { sums: Sums }) {
       <ul class="row">
         {parts.map(({ status, rigs }) => (
           <li key={status}>
-            <a href={link(`rigs?status=${status}`)} class={`status ${toneOf(status)}`} title={percent(rigs / count)}>
+            <a
+              href={link(`rigs?status=${status}`)}
+              class={`status ${toneOf(status)}`}
+              title={percent(rigs / (count + inRepair))}
+            >
               <span class="dot" aria-hidden="true" />
               {number(rigs)} {t.status[status]}
             </a>
           </li>
         ))}
+        {inRepair === 0 ? null : (
+          <li>
+            <a href={link(repairList)} class="status off">
+              <Icon name="wrench" /> {counted(inRepair, t.repair.sums)}
+            </a>
+          </li>
+        )}
       </ul>
     </section>
   );

@@ -21,6 +21,7 @@ import { Overview } from "./overview.tsx";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
 import { ReadNow } from "./read-now.tsx";
+import { BeginRepair, RepairCard } from "./repair.tsx";
 import { isManaged, Settings } from "./settings.tsx";
 import { Software } from "./software.tsx";
 import { listAddress, Steps } from "./steps.tsx";
@@ -90,6 +91,7 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
       lead={
         <>
           <Status status={miner.statusInfo.statusDisplay} reason={miner.readings.reason?.code ?? null} />
+          {miner.repair == null ? null : ` · ${t.repair.title}`}
           {miner.readings.reason === null ? null : (
             <>
               {" · "}
@@ -104,9 +106,15 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
           ) : null}
         </>
       }
-      actions={<ReadNow id={miner.id} reload={reload} />}
+      actions={
+        <>
+          {miner.repair == null ? <BeginRepair id={miner.id} reload={reload} /> : null}
+          <ReadNow id={miner.id} reload={reload} />
+        </>
+      }
     >
       <OneByOne>
+        {miner.repair == null ? null : <RepairCard id={miner.id} repair={miner.repair} reload={reload} />}
         <Tabs
           name={t.rig.sections}
           tabs={tabs}

@@ -1,14 +1,19 @@
 import { useState } from "preact/hooks";
 import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
 import { dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications } from "../../live.ts";
 import { actionText, actorText } from "../../parts/command-list.tsx";
 import { CommandStateMark } from "../../parts/command-state.tsx";
 import { None } from "../../parts/empty-state.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormProblem } from "../../parts/form-problem.tsx";
 import type { Known } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, Mark, SeverityMark } from "../../parts/status.tsx";
+import { useForm } from "../../parts/use-form.ts";
+import { may } from "../../session.ts";
 import { type Happening, storyOf } from "./story.ts";
 
 const firstLines = 30;
@@ -26,6 +31,7 @@ export function Story({ miner, commands, known }: StoryProps) {
   const story = storyOf(miner, commands, notifications.value ?? []);
   return (
     <Card title={t.story.title}>
+      {may("addMinerNote") ? <NoteForm id={miner.id} /> : null}
       {story.length === 0 ? (
         <None known={known}>{t.story.nothing}</None>
       ) : (
@@ -49,6 +55,32 @@ export function Story({ miner, commands, known }: StoryProps) {
   );
 }
 
+/** A note of a person; the event of it brings it into the line of time. */
+function NoteForm({ id }: { id: number }) {
+  const form = useForm(async (filled, element) => {
+    await call("addMinerNote", { id, note: String(filled.get("note") ?? "").trim() });
+    element.reset();
+  });
+  return (
+    <form onSubmit={form.submit}>
+      <Field label={t.story.note} problem={form.wrong("note")}>
+        {(control) => (
+          <span class="row">
+            <input {...control} name="note" dir="auto" required maxLength={500} />
+            <button type="submit" class="button" disabled={form.busy}>
+              {t.story.add}
+            </button>
+          </span>
+        )}
+      </Field>
+      <FormProblem of={form} />
+    </form>
+  );
+}
+
+/** What is recorded of a rig and was sent to none: that it is done says nothing. */
+const unsent: ReadonlySet<string> = new Set(["repair", "end_repair", "note", "restarted", "firmware"]);
+
 const keyOf = (each: Happening): string => {
   if (each.kind === "command") return `command ${each.command.id}`;
   return each.kind === "alarm" ? `alarm ${each.notification.id} ${each.over}` : "mining";
@@ -66,7 +98,7 @@ function Line({ happening }: { happening: Happening }) {
     return (
       <>
         <bdi>{actionText(command)}</bdi> · <bdi>{command.cause?.key ?? actorText(command.actor)}</bdi>{" "}
-        <CommandStateMark state={command.state} />
+        {unsent.has(command.action) && command.state === "done" ? null : <CommandStateMark state={command.state} />}
       </>
     );
   }

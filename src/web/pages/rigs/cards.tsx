@@ -108,7 +108,9 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
               <RigLink row={row} search={search} />
             </header>
             <p class="rig-card-status">
-              <Status status={row.status} reason={row.reason} /> <Stale readAt={row.readAt} />
+              <Status status={row.status} reason={row.reason} />{" "}
+              {row.repair === null ? null : <small>{t.repair.title} </small>}
+              <Stale readAt={row.readAt} />
             </p>
             <dl>
               {figures.map((key) => (

@@ -1,6 +1,6 @@
 /** The columns of the list of rigs, in the order of the dialog that chooses them. */
 export const columnKeys = [
-  ...(["name", "status", "hashrate", "performance", "power", "efficiency", "temperature", "alarms"] as const),
+  ...(["name", "status", "hashrate", "performance", "power", "efficiency", "temperature", "alarms", "repair"] as const),
   ...(["pool", "worker", "coin", "algorithm", "profit", "revenue", "cost", "energy", "uptime"] as const),
   ...(["rejected", "bestShare", "powerLimit", "mode", "model", "software", "address", "group", "tags"] as const),
   ...(["site", "container", "rack", "slot", "uid"] as const),

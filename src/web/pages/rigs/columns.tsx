@@ -70,9 +70,10 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   status: {
     // Rigs with the same status by their reason.
     value: ({ status, reason }) => `${t.status[status]} ${reason === null ? "" : reasonText(reason)}`,
-    cell: ({ status, reason, readAt }) => (
+    cell: ({ status, reason, readAt, repair }) => (
       <div class="status-cell">
         <Status status={status} />
+        {repair === null ? null : <small>{t.repair.title}</small>}
         {reason === null && readAt === null ? null : (
           <small>
             {reason === null ? null : reasonText(reason)}
@@ -109,6 +110,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
     width: 5.5,
     isNumber: true,
   },
+  repair: text(({ repair }) => (repair === null ? null : repair.note || t.repair.title), 14),
   pool: text(({ pool }) => pool, 11),
   worker: text(({ worker }) => worker, 10),
   coin: text(({ coin }) => coin, 5),

@@ -4,12 +4,15 @@ import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, 
 
 /** Stands for rigs with an absent or unknown value. */
 export const none = "";
+/** In an address. */
+export const isInRepair = "yes";
 
 type Reader = (row: Row, tree: GroupTree) => readonly string[];
 const one = (value: string | null | undefined): readonly string[] => [value ?? none];
 
 const readers: Readonly<Record<FacetKey, Reader>> = {
   status: ({ status }) => [status],
+  repair: ({ repair }) => one(repair === null ? null : isInRepair),
   reason: ({ reason }) => one(reason),
   group: ({ group }, tree) => tree.pathOf(group),
   tag: ({ tags }) => (tags.length === 0 ? [none] : tags),

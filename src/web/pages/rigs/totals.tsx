@@ -2,6 +2,7 @@ import { counted, hashrate, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Status } from "../../parts/status.tsx";
 import { SumText } from "../../parts/sum.tsx";
+import { isInRepair } from "./filter.ts";
 import type { Listed } from "./use-listed.ts";
 import { statuses, toggled, type View } from "./view.ts";
 
@@ -11,6 +12,7 @@ const mostAlgorithms = 3;
 export function TotalsBar({ listed, view, change }: { listed: Listed; view: View; change: (view: View) => void }) {
   const { totals } = listed;
   const chosen = view.facets.status ?? [];
+  const isRepairChosen = view.facets.repair?.includes(isInRepair) === true;
   return (
     <section class="rigs-totals" aria-label={t.rigs.totals}>
       <div class="statuses">
@@ -29,6 +31,16 @@ export function TotalsBar({ listed, view, change }: { listed: Listed; view: View
             </button>
           );
         })}
+        {totals.inRepair === 0 && !isRepairChosen ? null : (
+          <button
+            type="button"
+            class="status-count"
+            aria-pressed={isRepairChosen}
+            onClick={() => change(toggled(view, "repair", isInRepair))}
+          >
+            {counted(totals.inRepair, t.repair.sums)}
+          </button>
+        )}
       </div>
       <dl>
         <div>

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import type { Group } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { now } from "../../clock.ts";
-import { ago, hashrate, number, power, temperature } from "../../format.ts";
+import { ago, counted, hashrate, number, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { connection, openAlarms, rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -152,7 +152,7 @@ function Alarms() {
 }
 
 function Tile({ tile: { name, sums, hottest, failing }, by }: { tile: WallTile; by: Subject }) {
-  const mining = sums.byStatus.get("Mining") ?? 0;
+  const { mining, inRepair } = sums;
   const [main] = sums.hashrates;
   const tone = failing > 0 ? "bad" : sums.alarms > 0 ? "warning" : mining > 0 ? "good" : "off";
   const [status] = sums.byStatus.keys();
@@ -163,6 +163,9 @@ function Tile({ tile: { name, sums, hottest, failing }, by }: { tile: WallTile; 
         {by === "rig" && status !== undefined
           ? t.status[status]
           : t.wall.mining({ mining: number(mining), rigs: number(sums.count) })}
+        {inRepair === 0 ? null : (
+          <small> · {by === "rig" ? t.repair.title : counted(inRepair, t.repair.leftOut)}</small>
+        )}
       </p>
       <dl>
         <div>

@@ -31,7 +31,8 @@ export function tilesOf(rows: Iterable<Row>, by: Subject, groups: readonly Group
       name: list[0] === undefined ? "" : nameOf(list[0]),
       sums: sumsOf(list),
       hottest: list.reduce<number | null>(hotter, null),
-      failing: list.filter(({ status }) => status === "Disconnected" || status === "Error").length,
+      failing: list.filter(({ status, repair }) => repair === null && (status === "Disconnected" || status === "Error"))
+        .length,
     }))
     .sort((one, other) => Number(one.name === "") - Number(other.name === "") || byName(one.name, other.name));
 }
