@@ -46,6 +46,21 @@ test("a restart that was commanded is the command alone", async () => {
   expect(await story(bench, id)).toEqual([["reboot", "test", {}]]);
 });
 
+test("another firmware is recorded with the one before, and not its restart", async () => {
+  const vnish = { kind: "vnish", warm: true, mac: "02:00:00:00:00:07" } as const;
+  const bench = await openBench({ rigs: [{ ...vnish, version: "1.2.6" }, vnish] });
+  const login = { username: "admin", password: "admin" };
+  const id = await bench.add(bench.rig(0).address, login);
+  const before = (await bench.get(id)).identity?.firmware;
+  // The same rig, as its MAC address says, at an address of its own with another firmware.
+  bench.rig(0).powerOff();
+  await bench.service.changeMiner({ id, address: bench.rig(1).address, ...login }, caller);
+  await bench.poll(id);
+  const after = (await bench.get(id)).identity?.firmware;
+  expect(after).not.toBe(before);
+  expect(await story(bench, id)).toEqual([["firmware", "service", { from: before, to: after }]]);
+});
+
 test("people add dated notes, which stay over a restart", async () => {
   const bench = await openBench({ rigs: [axeos] });
   const id = await bench.add(bench.rig(0).address);
