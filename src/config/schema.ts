@@ -319,7 +319,7 @@ export const Config = z.strictObject({
     .prefault({})
     .describe("retention of readings"),
 });
-export type Config = z.infer<typeof Config>;
+export interface Config extends z.infer<typeof Config> {}
 
 /** The configuration without a file; the store is in the user's data folder. */
 export function defaultConfig(env: Environment = process.env): Config {
