@@ -197,6 +197,7 @@ async function start(
     log,
     messages: bridge.messages,
     tryBroker: async (mqtt, signal) => (await import("../mqtt/trial.ts")).tryBroker(mqtt, signal),
+    findTopics: async (mqtt, signal) => (await import("../mqtt/find-topics.ts")).findTopics(mqtt, signal),
     withoutRules,
     ownPort: () => ownPort,
     ...(running === undefined ? {} : { demo: { ...running.demo, left: () => leaveDemo(running, settings, log) } }),

@@ -105,6 +105,7 @@ import {
   SettingsReload,
   SettingsTest,
   TestSettingsBody,
+  TopicList,
 } from "./settings.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
@@ -634,6 +635,12 @@ export const operations = {
   findBrokers: get("/api/settings/brokers", closed, {
     summary: "Brokers for MQTT that announce themselves on the network, and Home Assistants; takes some seconds",
     reply: named<BrokerList>(BrokerList),
+    extension,
+  }),
+  findTopics: get("/api/settings/topics", closed, {
+    summary:
+      "Topics of the MQTT broker whose messages contain a number, such as those of thermometers and meters; takes some seconds",
+    reply: named<TopicList>(TopicList),
     extension,
   }),
   reloadSettings: post("/api/settings/reload", closed, {

@@ -89,6 +89,25 @@ export const BrokerList = z.object({
 });
 export type BrokerList = z.infer<typeof BrokerList>;
 
+export const TopicList = z.object({
+  topics: z
+    .array(
+      z.object({
+        topic: z.string(),
+        numbers: z
+          .array(
+            z.object({
+              path: z.string().nullable().describe("path in the JSON; null: the message is the number"),
+              value: z.number().describe("in the unit of the device"),
+            }),
+          )
+          .describe("in its last message"),
+      }),
+    )
+    .describe("at most 200, by name; empty without a broker, or with the one inside Rigbridge"),
+});
+export type TopicList = z.infer<typeof TopicList>;
+
 export const SettingsReload = z.object({
   changed: z.array(z.string()).describe("keys of the configuration file whose values differ"),
   message: z.string(),

@@ -23,6 +23,7 @@ import {
   SettingsReload,
   SettingsTest,
   TestSettingsBody,
+  TopicList,
 } from "../contract/settings.ts";
 import { Step, stepKinds } from "../contract/steps.ts";
 import * as templates from "../contract/templates.ts";
@@ -198,6 +199,7 @@ const replies = named({
   SettingsChange,
   SettingsReload,
   BrokerList,
+  TopicList,
   SettingsFinding,
   SettingsTest,
   TestSettingsBody,

@@ -13,46 +13,64 @@ const versionTopic = "$SYS/broker/version";
 
 /** Connects beside the bridge, reads the broker's version and whether Home Assistant is there, and disconnects. */
 export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Promise<SettingsFinding[]> {
-  const { url, clientId } = settings;
+  const { url } = settings;
   if (url === undefined)
     return [
       { ok: null, message: "The broker inside Rigbridge starts with the bridge; there is nothing to ask before" },
     ];
   const place = placeOf(url);
+  const { birthTopic } = homeAssistantSettings(settings);
+  const retained = new Map<string, string>();
+  try {
+    const version = await besideBridge({ ...settings, url }, "test", signal, async (connection) => {
+      const done = Promise.withResolvers<void>();
+      const stop = readRetained({
+        connection,
+        filters: [versionTopic, birthTopic],
+        quietMs,
+        receive: ({ topic, payload }) => retained.set(topic, payload.toString().slice(0, 200)),
+        done: done.resolve,
+      });
+      const timer = setTimeout(done.resolve, retainedMs);
+      await done.promise.finally(() => clearTimeout(timer));
+      stop();
+      return connection.version;
+    });
+    const name = retained.get(versionTopic);
+    const who = name === undefined ? "" : ` (${name})`;
+    const broker = `The broker at ${place}${who} accepts this login with MQTT ${version === 5 ? "5" : "3.1.1"}`;
+    return [{ ok: true, message: broker }, homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    return [{ ok: false, message: error.message }];
+  }
+}
+
+/**
+ * Works with a connection besides the bridge's own, and closes it. Rejects with the broker's refusal, and once `signal`
+ * is aborted.
+ */
+export async function besideBridge<T>(
+  settings: MqttSettings & { readonly url: string },
+  purpose: string,
+  signal: AbortSignal,
+  work: (connection: MqttConnection) => Promise<T>,
+): Promise<T> {
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   const fail = (...words: unknown[]): void =>
     failure.reject(new RigbridgeError("service.unreachable", String(words.at(-1))));
-  const late = (): void => fail(`The broker at ${place} did not answer in time`);
+  const late = (): void => fail(`The broker at ${placeOf(settings.url)} did not answer in time`);
   signal.addEventListener("abort", late, { once: true });
   let connection: MqttConnection | undefined;
   try {
     connection = await openConnection({
       // The client id of the bridge would end its connection.
-      settings: { ...settings, url, clientId: `${clientId}-test` },
+      settings: { ...settings, clientId: `${settings.clientId}-${purpose}` },
       log: { info: () => undefined, warn: fail, error: fail },
     });
     await Promise.race([connected(connection), failure.promise]);
-    const { birthTopic } = homeAssistantSettings(settings);
-    const retained = new Map<string, string>();
-    const done = Promise.withResolvers<void>();
-    const stop = readRetained({
-      connection,
-      filters: [versionTopic, birthTopic],
-      quietMs,
-      receive: ({ topic, payload }) => retained.set(topic, payload.toString().slice(0, 200)),
-      done: done.resolve,
-    });
-    const timer = setTimeout(done.resolve, retainedMs);
-    await Promise.race([done.promise, failure.promise]).finally(() => clearTimeout(timer));
-    stop();
-    const name = retained.get(versionTopic);
-    const who = name === undefined ? "" : ` (${name})`;
-    const broker = `The broker at ${place}${who} accepts this login with MQTT ${connection.version === 5 ? "5" : "3.1.1"}`;
-    return [{ ok: true, message: broker }, homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
-  } catch (error) {
-    if (!(error instanceof RigbridgeError)) throw error;
-    return [{ ok: false, message: error.message }];
+    return await Promise.race([work(connection), failure.promise]);
   } finally {
     signal.removeEventListener("abort", late);
     await connection?.close();

@@ -333,6 +333,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
   listSettings: "/api/settings",
   findBrokers: "/api/settings/brokers",
+  findTopics: "/api/settings/topics",
   reloadSettings: "/api/settings/reload",
   saveSettings: { path: "/api/settings/history", body: { value: { raw: 1 } } },
   resetSettings: { path: "/api/settings/history" },
@@ -457,6 +458,7 @@ addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
 listSettings           401  401   200  403  403  200  403  403  404
 findBrokers            401  401   200  403  403  200  403  403  404
+findTopics             401  401   200  403  403  200  403  403  404
 reloadSettings         401  401   200  403  403  200  403  403  404
 saveSettings           401  401   200  403  403  200  403  403  404
 resetSettings          401  401   200  403  403  200  403  403  404

@@ -166,6 +166,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteMaintenance: { id: 77 },
   listSettings: {},
   findBrokers: {},
+  findTopics: {},
   reloadSettings: {},
   saveSettings: { section: "history", value: { raw: 1 } },
   resetSettings: { section: "history" },

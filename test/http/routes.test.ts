@@ -83,6 +83,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   cancelCommand: ["/api/commands/1", { id: 1 }],
   listSettings: ["/api/settings", {}],
   findBrokers: ["/api/settings/brokers", {}],
+  findTopics: ["/api/settings/topics", {}],
   reloadSettings: ["/api/settings/reload", {}],
   saveSettings: [
     "/api/settings/poll?dryRun=true",

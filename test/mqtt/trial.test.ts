@@ -1,6 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { MqttSettings } from "../../src/config/mqtt.ts";
+import { findTopics, numbersIn } from "../../src/mqtt/find-topics.ts";
 import { tryBroker } from "../../src/mqtt/trial.ts";
 import { onTestFinished } from "../finished.ts";
 import { type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
@@ -78,4 +79,28 @@ test("what is no broker, accepts and closes, says nothing, or is not there is na
     expect.stringContaining("/none.pem cannot be read (ENOENT)"),
   ]);
   expect(await tried({ broker: "embedded" })).toEqual([expect.stringMatching(/^\? The broker inside Rigbridge/)]);
+});
+
+test("topics with numbers are found, without Rigbridge's own and those of discovery", async () => {
+  broker = await startMosquitto();
+  const device = await subscribeAt(broker.url, ["none"]);
+  const retained = {
+    "bath/climate": '{"temperature":17.5,"state":"ON"}',
+    "attic/temperature": "21.5 °C",
+    "bath/name": "Bath 2",
+    "rigbridge/miner/1/power": "12",
+    "homeassistant/sensor/x/config": '{"expire_after":5}',
+  };
+  for (const [topic, payload] of Object.entries(retained)) await device.publish(topic, payload, { retain: true });
+  const signal = AbortSignal.timeout(60_000);
+  expect(await findTopics(MqttSettings.parse({ url: broker.url }), signal)).toEqual([
+    { topic: "attic/temperature", numbers: [{ path: null, value: 21.5 }] },
+    { topic: "bath/climate", numbers: [{ path: "temperature", value: 17.5 }] },
+  ]);
+  await device.close();
+  await expect(findTopics(MqttSettings.parse({ url: "mqtt://127.0.0.1:1" }), signal)).rejects.toThrow(
+    "No broker answers",
+  );
+  expect(numbersIn('{"a":{"b":[1]},"c.d":2}')).toEqual([{ path: "a.b.0", value: 1 }]);
+  expect(numbersIn("off")).toEqual([]);
 });

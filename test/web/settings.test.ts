@@ -198,26 +198,34 @@ describe("the service", () => {
       const secret = "a-secret-of-the-broker";
       const mqtt = { url: "mqtt://127.0.0.1:1", username: "rigs", password: secret };
       await dashboard.service.saveSettings({ section: "mqtt", value: mqtt }, caller);
-      const { page, close } = await dashboard.visit("settings/service/mqtt", { key: owner, expected });
+      const { page, close } = await dashboard.visit("settings/service/mqtt", { key: owner, expected, width: 375 });
       const username = page.getByRole("textbox", { name: "User name" });
       expect(await username.inputValue()).toBe("rigs");
       expect(await page.content()).not.toContain(secret);
       await username.fill("others");
       await dashboard.service.saveSettings({ section: "mqtt", value: { ...mqtt, clientId: "elsewhere" } }, caller);
       await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("was saved by another user in the meantime").first().waitFor();
-      await page.reload();
+      // Both values are shown, and either can be chosen.
+      await page
+        .getByText(/was saved by another user in the meantime.*"rigs" → "others"/)
+        .first()
+        .waitFor();
+      expect(await axe(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      const saved = () => dashboard.store.settings.all().find(({ section }) => section === "mqtt")?.value;
+      await page.getByRole("button", { name: "Drop mine and show what was saved" }).click();
+      await until(async () => (await username.inputValue()) === "rigs", "what was saved");
       await username.fill("others");
       await page.getByRole("button", { name: "Save", exact: true }).click();
-      await until(
-        async () => JSON.stringify(dashboard.store.settings.all()).includes('"others"'),
-        "the name to be saved",
-      );
-      expect(dashboard.store.settings.all().find(({ section }) => section === "mqtt")?.value).toMatchObject({
-        username: "others",
-        password: secret,
-        clientId: "elsewhere",
-      });
+      await until(async () => JSON.stringify(saved()).includes('"others"'), "the name to be saved");
+      expect(saved()).toMatchObject({ username: "others", password: secret, clientId: "elsewhere" });
+
+      await dashboard.service.saveSettings({ section: "mqtt", value: { ...mqtt, clientId: "away" } }, caller);
+      await username.fill("mine");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("button", { name: "Save mine anyway" }).click();
+      await until(async () => JSON.stringify(saved()).includes('"mine"'), "mine to be saved");
+      expect(saved()).toMatchObject({ username: "mine", password: secret, clientId: "elsewhere" });
       await dashboard.service.resetSettings({ section: "mqtt" }, caller);
       await close();
     },

@@ -20,6 +20,11 @@ export const openSettings = (core: Core, { executor }: Commands) =>
       changed: (sections) => core.events.settings(sections),
       restart: core.options.restart ?? null,
       findBrokers: () => findBrokers({ signal: AbortSignal.timeout(10_000) }),
+      findTopics: async () => {
+        const { mqtt } = core.settingsBook.config;
+        if (mqtt === undefined) return [];
+        return (await core.options.findTopics?.(mqtt, AbortSignal.timeout(10_000))) ?? [];
+      },
       trialOf: (section) =>
         trialOf(section, {
           ...core,

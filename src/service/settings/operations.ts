@@ -1,7 +1,13 @@
 import type { Config } from "../../config/schema.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
-import type { BrokerList, SettingsChange, SettingsFinding, SettingsSection } from "../../contract/settings.ts";
+import type {
+  BrokerList,
+  SettingsChange,
+  SettingsFinding,
+  SettingsSection,
+  TopicList,
+} from "../../contract/settings.ts";
 import { effectsOf } from "./effects.ts";
 import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
 
@@ -19,13 +25,22 @@ export interface SettingsContext {
   readonly restart: (() => Promise<() => void>) | null;
   /** Looks for brokers on the network; never rejects. */
   readonly findBrokers: () => Promise<BrokerList["brokers"]>;
+  /** Topics at the broker in effect whose messages contain a number. */
+  readonly findTopics: () => Promise<TopicList["topics"]>;
   /** How to test a section; null where there is nothing to test. */
   readonly trialOf: (section: SettingsSection) => ((config: Config) => Promise<SettingsFinding[]>) | null;
 }
 
 type SettingsOperations = Pick<
   MiningService,
-  "listSettings" | "saveSettings" | "testSettings" | "resetSettings" | "undoSettings" | "reloadSettings" | "findBrokers"
+  | "listSettings"
+  | "saveSettings"
+  | "testSettings"
+  | "resetSettings"
+  | "undoSettings"
+  | "reloadSettings"
+  | "findBrokers"
+  | "findTopics"
 >;
 
 export function settingsOperations({
@@ -35,12 +50,13 @@ export function settingsOperations({
   restart,
   trialOf,
   findBrokers,
+  findTopics,
 }: SettingsContext): SettingsOperations {
   /** Changes run one after the other, so that each is checked against the result of the previous one. */
   let last: Promise<unknown> = Promise.resolve();
   let trying = 0;
-  /** Concurrent requests share one search. */
-  let searching: Promise<BrokerList["brokers"]> | null = null;
+  const brokers = shared(findBrokers);
+  const topics = shared(findTopics);
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
     const turn = last.then(change);
     last = turn.catch(() => undefined);
@@ -67,12 +83,8 @@ export function settingsOperations({
   };
 
   return {
-    findBrokers: async () => {
-      searching ??= findBrokers().finally(() => {
-        searching = null;
-      });
-      return { brokers: [...(await searching)] };
-    },
+    findBrokers: async () => ({ brokers: [...(await brokers())] }),
+    findTopics: async () => ({ topics: [...(await topics())] }),
     listSettings: async () => ({ sections: book.list() }),
     saveSettings: ({ section, value, revision, dryRun = false }, caller) =>
       inTurn(() => carryOut(book.plan(section, value, revision), "save_settings", dryRun, caller)),
@@ -120,6 +132,17 @@ export function settingsOperations({
         changed(keys);
         return { changed: [...keys], message };
       }),
+  };
+}
+
+/** Concurrent requests share one search. */
+function shared<T>(search: () => Promise<T>): () => Promise<T> {
+  let searching: Promise<T> | null = null;
+  return () => {
+    searching ??= search().finally(() => {
+      searching = null;
+    });
+    return searching;
   };
 }
 

@@ -5,7 +5,7 @@ import type { MqttSettings } from "../../config/mqtt.ts";
 import type { Config } from "../../config/schema.ts";
 import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { SettingsFinding, SettingsSection } from "../../contract/settings.ts";
+import type { SettingsFinding, SettingsSection, TopicList } from "../../contract/settings.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch } from "../../link/networks.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
 import type { KeptValues, Store } from "../../store/index.ts";
@@ -19,6 +19,9 @@ import { readSource, roomTemperature, sourceLimits, surplus } from "../power/sou
 
 /** Tests whether a broker can be used with these settings. */
 export type TryBroker = (settings: MqttSettings, signal: AbortSignal) => Promise<SettingsFinding[]>;
+
+/** Topics at a broker whose messages contain a number. Rejects with `service.unreachable`. */
+export type FindTopics = (settings: MqttSettings, signal: AbortSignal) => Promise<TopicList["topics"]>;
 
 export interface TrialContext {
   readonly messages: Messages;

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { SectionState, SettingsChange } from "../../../contract/settings.ts";
+import type { SectionState, SettingsChange, SettingsSection, TopicList } from "../../../contract/settings.ts";
 import { call, Problem } from "../../api.ts";
 import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
@@ -10,7 +10,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
-import { isObject, type Schema } from "../../parts/schema-form/schema.ts";
+import { isObject, type Json, type Schema } from "../../parts/schema-form/schema.ts";
 import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -61,13 +61,14 @@ export default function SectionPage() {
 interface SectionEditorProps {
   readonly section: SectionState;
   readonly whole: Schema;
-  readonly known: Parameters<typeof sectionWords>[1];
+  readonly known: Omit<Parameters<typeof sectionWords>[1], "topics">;
   readonly reload: () => void;
 }
 
 function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const { key, owner, line, revision, undoable, restart, problem } = section;
-  const words = useMemo(() => sectionWords(key, known), [key, known]);
+  const topics = useTopics(key);
+  const words = useMemo(() => sectionWords(key, { ...known, topics }), [key, known, topics]);
   const test = useSectionTest(key);
   const form = useMemo(() => sectionForm(section, whole), [section, whole]);
   const [did, setDid] = useState<SettingsChange | null>(null);
@@ -79,6 +80,22 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const { busy, send } = useButton();
   const undo = () => send(async () => after(await call("undoSettings", { section: key })));
   const reset = () => send(async () => after(await call("resetSettings", { section: key })));
+  const [isOutdated, setIsOutdated] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const decided = () => {
+    setIsOutdated(false);
+    setTurn(turn + 1);
+  };
+  const keepMine = (value: Json) =>
+    send(async () => {
+      after(await call("saveSettings", { section: key, value }));
+      decided();
+    });
+  const takeTheirs = () => {
+    setDid(null);
+    decided();
+    reload();
+  };
   const isOfFile = owner === "file";
   const [draft, setDraft] = useState<string | null>(null);
   const why = may("saveSettings") ? null : isOfFile ? t.settings.sectionOfFile({ line: line ?? 0 }) : t.settings.mayNot;
@@ -117,17 +134,40 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
         </p>
       ) : null}
       <Editor
+        key={turn}
         schema={form.schema}
         saved={form.saved}
         words={words}
         readOnly={why}
         isNew={false}
         verb={isOfFile ? t.settings.asYaml : t.shell.save}
-        beside={(value) => (isOfFile ? null : test?.button(isObject(value) ? form.sent(value) : undefined))}
+        beside={(value) => {
+          const sent = isObject(value) ? form.sent(value) : undefined;
+          return isOfFile ? null : (
+            <>
+              {test?.button(sent)}
+              {isOutdated ? (
+                <>
+                  <button type="button" class="button" disabled={busy} onClick={() => void keepMine(sent)}>
+                    {t.settings.keepMine}
+                  </button>
+                  <button type="button" class="button" disabled={busy} onClick={takeTheirs}>
+                    {t.settings.takeTheirs}
+                  </button>
+                </>
+              ) : null}
+            </>
+          );
+        }}
         onSave={async (value) => {
           if (isOfFile) return setDraft(await yamlOf(key, form.sent(value)));
+          setIsOutdated(false);
           const input = { section: key, value: form.sent(value), revision };
-          after(await call("saveSettings", input).catch(atFields(key)));
+          const change = await call("saveSettings", input).catch((error: unknown) => {
+            if (error instanceof Problem && error.code === "settings.changed") setIsOutdated(true);
+            return atFields(key)(error);
+          });
+          after(change);
         }}
       />
       {draft === null ? null : <Draft key={draft} text={draft} />}
@@ -136,6 +176,21 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
     </>
   );
 }
+
+/** Sections with values that can come from a topic. */
+const withTopics: ReadonlySet<SettingsSection> = new Set(["heating", "follow", "electricity"]);
+
+/** What the broker's topics contain; empty until it has answered. */
+function useTopics(section: SettingsSection): TopicList["topics"] {
+  const { value } = useLoaded(
+    async (signal) =>
+      withTopics.has(section) && may("findTopics") ? (await call("findTopics", {}, { signal })).topics : noTopics,
+    [section],
+  );
+  return value ?? noTopics;
+}
+
+const noTopics: TopicList["topics"] = [];
 
 /** A section in the format of the configuration file. */
 const yamlOf = async (section: string, value: unknown): Promise<string> =>

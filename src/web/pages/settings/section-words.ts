@@ -1,6 +1,7 @@
-import type { SettingsSection } from "../../../contract/settings.ts";
+import type { SettingsSection, TopicList } from "../../../contract/settings.ts";
 import { t } from "../../language.ts";
 import type { FormWords } from "../../parts/schema-form/context.ts";
+import { isObject } from "../../parts/schema-form/schema.ts";
 
 const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(texts, key) ? texts[key] : undefined;
@@ -11,19 +12,34 @@ const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t
 /** Texts and suggestions for the form of a section. */
 export function sectionWords(
   section: SettingsSection,
-  known: { readonly groups: readonly string[]; readonly miners: readonly string[] },
+  known: {
+    readonly groups: readonly string[];
+    readonly miners: readonly string[];
+    readonly topics: TopicList["topics"];
+  },
 ): FormWords {
   const own = ofSections[section] ?? {};
   return {
-    exactlyOne: [],
+    exactlyOne: [
+      ["group", "miner"],
+      ["topic", "url", "api"],
+    ],
     // The keys of programs and graphics cards are terms of the trade.
-    label: (key) => lookUp(own, key) ?? lookUp(t.serviceSettings.fields, key) ?? key,
+    label: (key) =>
+      key === section
+        ? t.settings.sectionNames[section]
+        : (lookUp(own, key) ?? lookUp(t.serviceSettings.fields, key) ?? key),
     choice: () => t.form.choose,
     option: (_, value) => lookUp(t.serviceSettings.words, value) ?? value,
     member: (name) => lookUp(t.serviceSettings.words, name) ?? lookUp(t.settings.words, name) ?? name,
-    suggestions: (key) => {
+    suggestions: (key, parent) => {
       if (key === "group" || key === "groups") return known.groups;
       if (key === "miner" || key === "order") return known.miners;
+      if (key === "topic") return known.topics.map(({ topic }) => topic);
+      if (key === "path") {
+        const chosen = isObject(parent) ? known.topics.find(({ topic }) => topic === parent.topic) : undefined;
+        return chosen?.numbers.flatMap(({ path }) => path ?? []) ?? [];
+      }
       if (key === "currency") return Intl.supportedValuesOf("currency");
       return key === "timeZone" ? Intl.supportedValuesOf("timeZone") : [];
     },
