@@ -220,6 +220,8 @@ describe("the service", () => {
       await until(async () => JSON.stringify(saved()).includes('"others"'), "the name to be saved");
       expect(saved()).toMatchObject({ username: "others", password: secret, clientId: "elsewhere" });
 
+      await page.reload();
+      await username.waitFor();
       await dashboard.service.saveSettings({ section: "mqtt", value: { ...mqtt, clientId: "away" } }, caller);
       await username.fill("mine");
       await page.getByRole("button", { name: "Save", exact: true }).click();
