@@ -1,15 +1,33 @@
+import { randomBytes } from "node:crypto";
 import { checkedConfig } from "../config/index.ts";
 import type { Config } from "../config/schema.ts";
-import { demoFarm, demoLogin, houseRigs, startDemoHouse, startFarm } from "../simulator/index.ts";
+import type { MiningService } from "../contract/service.ts";
+import type { DemoHostRow } from "../service/index.ts";
+import {
+  DemoHost,
+  demoFarm,
+  demoHostName,
+  demoLogin,
+  demoProgram,
+  houseRigs,
+  startDemoHouse,
+  startFarm,
+} from "../simulator/index.ts";
+import { version } from "../version.ts";
+import { pairAgent } from "./pair-agent.ts";
 
 /** The demo of this process: virtual rigs at free ports, and all that a farm of one's own would have around them. */
 export interface RunningDemo {
   /** Rigs, groups, pools, rules and maintenance. */
   readonly config: Config;
+  /** Its host with graphics cards; absent unless the demo is alone. */
+  readonly host?: DemoHostRow;
   /** What coins earn, in BTC per MH/s and day. */
   readonly profits: Readonly<Record<string, number>>;
   /** Sections that hold until the user saves one, or the demo leaves. */
   readonly sections: Partial<Config>;
+  /** Connects the agent of its host, if there is one, with the service that has its rows. `managed`: those of its miners. */
+  connect(service: Pick<MiningService, "takeAgent">, managed: readonly { readonly id: number }[]): void;
   /** Closes it once, however often it is called. */
   close(): Promise<void>;
 }
@@ -19,6 +37,7 @@ export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
   const specs = demoFarm();
   const farm = await startFarm({ rigs: specs });
   const house = await startDemoHouse(farm);
+  const host = isAlone ? await DemoHost.start({ version }) : null;
   const miners = farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
     const group = isAlone ? { group: groups[name] ?? otherGroup } : {};
@@ -29,10 +48,15 @@ export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
   let closing: Promise<unknown> | undefined;
   return {
     config: whole,
-    profits: isAlone ? { BTC: 5.6e-13, XMR: 3.1e-4 } : {},
+    ...(host === null ? {} : { host: hostRow }),
+    profits: isAlone ? { BTC: 5.6e-13, XMR: 3.1e-4, ETC: 7e-8 } : {},
     sections: isAlone ? { electricity, rates, heating, follow } : {},
+    connect: (service, managed) => {
+      for (const { id } of managed)
+        host?.connect(id, (agent) => pairAgent(agent, (connection) => service.takeAgent?.(hostRow.digest, connection)));
+    },
     close: async () => {
-      closing ??= Promise.all([farm.close(), house.close()]);
+      closing ??= Promise.all([farm.close(), house.close(), host?.close()]);
       await closing;
     },
   };
@@ -45,6 +69,18 @@ const groups: Readonly<Record<string, string>> = {
   "attic-server": "Attic",
 };
 const otherGroup = "Study";
+const cardPool = "Ethereum Classic pool";
+
+/** No token has this digest, so that no other agent connects as this host. */
+const hostRow: DemoHostRow = {
+  hostname: demoHostName,
+  description: "Computer with four graphics cards",
+  digest: randomBytes(32).toString("hex"),
+  group: "Garage",
+  pool: cardPool,
+  software: demoProgram.software,
+  miner: "garage-cards",
+};
 
 /** Invented, but like those of an ordinary day. */
 const settings = (house: string) => ({
@@ -75,6 +111,7 @@ const surroundings = () => ({
     { name: "Example pool", url: "stratum+tcp://pool.example.com:3333", worker: "demo", coin: "BTC" },
     { name: "Backup pool", url: "stratum+tcp://backup.example.net:3333", worker: "demo", coin: "BTC" },
     { name: "Monero pool", url: "xmr.example.com:3333", worker: "demo", coin: "XMR" },
+    { name: cardPool, url: "stratum+tcp://etc.example.com:4444", worker: "demo", coin: "ETC" },
   ],
   poolGroups: [{ name: "Bitcoin", pools: ["Example pool", "Backup pool"] }],
   rules: [

@@ -203,6 +203,7 @@ async function start(
     ...(running === undefined ? {} : { demo: { ...running.demo, left: () => leaveDemo(running, settings, log) } }),
   });
   shutdown.add("service", () => service.close());
+  running?.connect(service, running.demo.rows.managedMiners.all());
   if (config.agent.enabled) {
     const { startOwnAgent } = await import("./own-agent.ts");
     const agent = await startOwnAgent(service, config, log);
@@ -226,7 +227,7 @@ async function start(
     ...places,
     version,
     miners: minersIn(store),
-    demoMiners: running?.demo.config.miners.length ?? 0,
+    demoMiners: running?.miners ?? 0,
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
@@ -239,9 +240,10 @@ const minersIn = ({ miners, managedMiners }: Store): number =>
 /** Virtual rigs in this process, over the store. The simulator is loaded only here. */
 async function demoOf(isAlone: boolean, store: Store) {
   const { startDemo } = await import("./demo.ts");
-  const { config, profits, sections, close } = await startDemo(isAlone);
-  const demo = await openDemo({ config, profits, over: store, hasPast: true, now: Date.now });
-  return { demo, sections, close };
+  const { sections, connect, close, ...parts } = await startDemo(isAlone);
+  const demo = await openDemo({ ...parts, over: store, hasPast: true, now: Date.now });
+  const miners = parts.config.miners.length + (parts.host === undefined ? 0 : 1);
+  return { demo, miners, sections, connect, close };
 }
 
 /** The first real rig has been added, whatever fails here. */

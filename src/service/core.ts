@@ -6,7 +6,7 @@ import { openStore, type Store } from "../store/index.ts";
 import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { declareAll, declareCoins } from "./declare.ts";
-import type { Demo } from "./demo/demo.ts";
+import { type Demo, declareDemo } from "./demo/demo.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
 import { Benchmarks } from "./hosts/benchmarks.ts";
@@ -44,7 +44,7 @@ export async function openCore(options: ServiceOptions) {
   const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
   await declareAll(config, store, coins);
-  if (demo !== undefined) await declareAll(demo.config, demo.rows, coins);
+  if (demo !== undefined) await declareDemo(demo, coins);
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
   const accessBook = new AccessBook(store);

@@ -26,7 +26,7 @@ import { withUserName } from "./users/users.ts";
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
-export { type Demo, openDemo } from "./demo/demo.ts";
+export { type Demo, type DemoHostRow, openDemo } from "./demo/demo.ts";
 export type { ServiceOptions } from "./options.ts";
 export { type LiveSettings, present, type Sections, type SettingsPart } from "./settings/live-settings.ts";
 export { SettingsBook, type SettingsSource } from "./settings/settings-book.ts";

@@ -131,6 +131,8 @@ export interface StoreOptions {
 
 /** Ids of external miners start at 1000000001 (2.2 of the API document). */
 const beforeMiners = 1_000_000_000;
+/** Managed miners share the ids of miners, so with `idsAfter` they start this much higher. */
+const managedApart = 50_000_000;
 
 /**
  * Opens the store, or creates it. Throws store.refused, having changed nothing, if the file is not a store, is of a newer
@@ -209,7 +211,7 @@ const assemble = async (
     pools: await collection("pool", StoredPool),
     poolGroups: await collection("pool group", StoredPoolGroup),
     hosts: await collection("host", StoredHost),
-    managedMiners: await collection("managed miner", StoredManagedMiner),
+    managedMiners: await collection("managed miner", StoredManagedMiner, idsAfter === 0 ? 0 : idsAfter + managedApart),
     agents: await collection("agent", StoredAgent),
     downloads: await collection("download", StoredDownload),
     templates: await collection("template", StoredTemplate),

@@ -23,7 +23,7 @@ const layers: Arrows = {
   http: ["async", "config", "contract"],
   web: ["contract", "messages"],
   mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
-  simulator: ["async", "catalogue", "contract", "link", "units"],
+  simulator: ["agent", "async", "catalogue", "contract", "link", "units"],
   agent: ["async", "catalogue", "config", "contract", "store"],
   cli: [
     "agent",

@@ -93,8 +93,8 @@ describe("rigbridge serve", () => {
 
   test("without options runs a demo farm, which leaves with the first real rig", async () => {
     const first = await serve();
-    expect(first.said()).toContain("with 7 demo miners");
-    expect(await mining(urlOf(first), 7)).toHaveLength(7);
+    expect(first.said()).toContain("with 8 demo miners");
+    expect(await mining(urlOf(first), 8)).toHaveLength(8);
     expect(first.said()).toContain("THIS IS A DEMO");
     expect(first.said()).toContain(`${urlOf(first)}/api/miners`);
     const rooms = async () => {

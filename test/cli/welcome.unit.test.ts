@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { placesOf, welcome } from "../../src/cli/welcome.ts";
 
-const served = { version: "1.2.3", miners: 0, demoMiners: 7, wantsKey: true, file: "/srv/rigs/rigbridge.yaml" };
+const served = { version: "1.2.3", miners: 0, demoMiners: 8, wantsKey: true, file: "/srv/rigs/rigbridge.yaml" };
 const own = ["192.168.1.20", "10.8.0.1"];
 
 describe("the address that the service prints", () => {
@@ -12,7 +12,7 @@ describe("the address that the service prints", () => {
     const places = placesOf({ url, address: { host, port: 17790 } }, own);
     expect(places).toEqual({ url: "http://192.168.1.20:17790", others: ["http://10.8.0.1:17790", url] });
     const { ready, advice } = welcome({ ...served, ...places });
-    expect(ready).toBe("Rigbridge 1.2.3 is ready at http://192.168.1.20:17790 with 7 demo miners");
+    expect(ready).toBe("Rigbridge 1.2.3 is ready at http://192.168.1.20:17790 with 8 demo miners");
     expect(advice).toContain(`Also reachable at http://10.8.0.1:17790, ${url}`);
     expect(advice[0]).toMatch(/^Open http:\/\/192\.168\.1\.20:17790 in a browser and log in with the API key; /);
     expect(advice.join("\n")).toContain("http://192.168.1.20:17790/api/miners");

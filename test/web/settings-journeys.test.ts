@@ -40,7 +40,7 @@ describe("by somebody with a phone and no file", () => {
     url = ready.exec(service.said())?.[1] ?? "";
     const { id: groupId } = await post("groups", { name: "Bath", parentId: 0 });
     if (rig !== undefined) rig.model.mining = false;
-    await post("miners", { name: "Heater", address: rig?.address, group: groupId });
+    await post("miners", { name: "Heater", address: rig?.address, groupId });
   });
   afterAll(async () => {
     service?.signal("SIGKILL");

@@ -158,7 +158,7 @@ function doing(id: number, time: number): Doing {
 
 /** From 0 to 1, deterministic for the two numbers. */
 function chance(one: number, other: number): number {
-  const mixed = Math.sin((one % 1_000) * 12.9898 + (other % 1_000_003) * 78.233) * 43_758.5453;
+  const mixed = Math.sin((one % 1_009) * 12.9898 + (other % 1_000_003) * 78.233) * 43_758.5453;
   return mixed - Math.floor(mixed);
 }
 

@@ -4,6 +4,7 @@ import type { Mistake } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { isDemo } from "../miners/declared-miner.ts";
 import type { Coins } from "../money/coins.ts";
 import { type ManagedMiners, mostPrograms } from "./managed-miners.ts";
 import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
@@ -28,6 +29,11 @@ export function mistakesIn(
   const add = (path: string, message: string): void => void mistakes.push({ path, message });
   if (store.hosts.get(hostId)?.disabled !== false)
     add("hostId", hostId === 0 ? "is required" : `there is no host ${hostId}`);
+  else if (isDemo(hostId) !== (id !== undefined && isDemo(id)))
+    add(
+      "hostId",
+      isDemo(hostId) ? "is virtual, and runs only the demo's own program" : "of a demo miner cannot change",
+    );
   const others = enabled(store.managedMiners).filter((each) => each.hostId === hostId && each.id !== id);
   if (others.length >= mostPrograms) add("hostId", `a host has at most ${mostPrograms} managed miners`);
   if (poolId !== 0 && (isPoolGroup ? store.poolGroups : store.pools).get(poolId)?.disabled !== false)

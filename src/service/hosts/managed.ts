@@ -4,6 +4,7 @@ import type { DownloadReply, ManagedMiner } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { Stored, StoredManagedMiner } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given } from "../crud.ts";
+import { isDemo } from "../miners/declared-miner.ts";
 import { groupIdOf } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerContext } from "../miners/miners.ts";
@@ -34,7 +35,8 @@ interface ManagedContext extends HostContext {
   readonly addReal: MinerContext["addReal"];
 }
 
-const emptyMiner: StoredManagedMiner = {
+/** A managed miner without any settings. */
+export const emptyManagedMiner: StoredManagedMiner = {
   description: "",
   hostId: 0,
   isPoolGroup: false,
@@ -129,7 +131,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
           ? group
           : groupIdOf(group, store.groups, accessBook.of(caller), "groupId");
       const { idle, switching, ...fields } = body;
-      const before = existing === undefined ? emptyMiner : stripped(existing);
+      const before = existing === undefined ? emptyManagedMiner : stripped(existing);
       const miner: StoredManagedMiner = {
         ...before,
         ...given(fields),
@@ -148,7 +150,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       await checkOnHost(row, commandOf, context);
       if (dryRun) return planned(row);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
-      await addReal(() => managed.put(saved));
+      if (isDemo(saved.id)) managed.put(saved);
+      else await addReal(() => managed.put(saved));
       if (existing !== undefined && existing.hostId !== saved.hostId) managed.sync(existing.hostId);
       return present(saved);
     },

@@ -6,6 +6,7 @@ import type { RigState } from "../../fleet/state.ts";
 import { modelOf } from "../../link/programs/gpu-figures.ts";
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { isDemo } from "../miners/declared-miner.ts";
 import type { Coins } from "../money/coins.ts";
 import { type PricesFor, worthOf } from "../money/earnings.ts";
 import { BenchmarkMeter } from "./benchmark-meter.ts";
@@ -216,7 +217,8 @@ export class Switcher {
       devices: named,
       at: monotonicNow(),
     });
-    if (found !== null) await benchmarks.add(found, program.software, this.#idOf(program.algorithm));
+    // Virtual cards say nothing about real ones.
+    if (found !== null && !isDemo(id)) await benchmarks.add(found, program.software, this.#idOf(program.algorithm));
   }
 
   #knownOf(minerId: number): Known {
