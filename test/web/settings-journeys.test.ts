@@ -39,8 +39,7 @@ describe("by somebody with a phone and no file", () => {
     const [rig] = farm.rigs;
     url = ready.exec(service.said())?.[1] ?? "";
     const { id: groupId } = await post("groups", { name: "Bath", parentId: 0 });
-    if (rig !== undefined) rig.model.mining = false;
-    await post("miners", { name: "Heater", address: rig?.address, groupId });
+    await post("miners", { name: "Heater", address: rig?.address, group: groupId });
   });
   afterAll(async () => {
     service?.signal("SIGKILL");
@@ -130,6 +129,9 @@ describe("by somebody with a phone and no file", () => {
     await page.getByRole("link", { name: "Overview" }).first().click();
     const room = page.getByRole("region", { name: "Bath" });
     await room.getByText("17.5").first().waitFor();
+    await device.publish("bath/climate", '{"temperature":25,"battery":80}', { retain: true });
+    await until(() => farm.rigs[0]?.model.mining === false, "the rig to rest in a warm room");
+    await device.publish("bath/climate", '{"temperature":17.5,"battery":80}', { retain: true });
     await until(() => farm.rigs[0]?.model.mining === true, "the rig to heat");
     await device.close();
     await close();
