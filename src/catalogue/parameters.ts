@@ -9,7 +9,7 @@ export function parameterMistakes(program: MiningProgram, text: string): string[
 }
 
 /**
- * Splits a text into words like a POSIX shell: white space between words, '…' literally, "…" with \ before ", \, $ and
+ * Splits a text into words as a POSIX shell does: white space between words, '…' literally, "…" with \ before ", \, $ and
  * `, and \ before any other character outside of quotes. Nothing is expanded: $, `, *, ~, ;, | and # are ordinary.
  */
 export function splitWords(text: string): { readonly words: readonly string[] } | { readonly mistake: string } {

@@ -3,16 +3,8 @@ import { checkedConfig } from "../config/index.ts";
 import type { Config } from "../config/schema.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { DemoHostRow } from "../service/index.ts";
-import {
-  DemoHost,
-  demoFarm,
-  demoHostName,
-  demoLogin,
-  demoProgram,
-  houseRigs,
-  startDemoHouse,
-  startFarm,
-} from "../simulator/index.ts";
+import { DemoHost, demoHostName, demoProgram } from "../simulator/demo-host.ts";
+import { demoFarm, demoLogin, houseRigs, startDemoHouse, startFarm } from "../simulator/index.ts";
 import { version } from "../version.ts";
 import { pairAgent } from "./pair-agent.ts";
 

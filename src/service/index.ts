@@ -2,7 +2,7 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
 import { openCore } from "./core.ts";
-import { removeDemo } from "./demo/demo.ts";
+import { removeDemo } from "./demo/demo-rows.ts";
 import type { ServiceOptions } from "./options.ts";
 import { settledRooms, startRooms } from "./room.ts";
 import { openActions } from "./rooms/actions.ts";

@@ -2,7 +2,6 @@
 
 export { type DialectName, dialects } from "./cgminer/dialects.ts";
 export { demoFarm, demoLogin } from "./demo.ts";
-export { DemoHost, demoHostName, demoProgram } from "./demo-host.ts";
 export { houseRigs, startDemoHouse } from "./demo-house.ts";
 export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
