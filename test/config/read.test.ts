@@ -241,8 +241,8 @@ describe("each mistake is reported with its path and line", () => {
       "templates:\n  - name: t\n    do:\n      - pool: Mian\n      - { set: fan, value: 40, speed: 3 }\n      - notify: phone",
       [
         '4: templates[0].do[0].pool: there is no pool "Mian"',
-        "5: templates[0].do[1].speed: is not a known key; known here: pool, poolGroup, set, value, action, orReboot, pool_id, " +
-          "pool_type, property, watts, mode, on, surplus, temperature",
+        "5: templates[0].do[1].speed: is not a known key; known here: pool, poolGroup, set, value, action, orReboot, pool_type, " +
+          "pool_id, property, watts, mode, on, surplus, temperature",
         "6: templates[0].do[2]: is not a known step; there are pool, poolGroup, set, action",
       ],
     ],
