@@ -7,7 +7,8 @@ const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | 
   Object.hasOwn(texts, key) ? texts[key] : undefined;
 
 /** Fields that have other names in some sections. */
-const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t.serviceSettings.sectionFields;
+/** Read when it is needed: the module may be evaluated before the texts are there. */
+const ofSections = (): Readonly<Record<string, Readonly<Record<string, string>>>> => t.serviceSettings.sectionFields;
 
 /** Texts and suggestions for the form of a section. */
 export function sectionWords(
@@ -18,7 +19,7 @@ export function sectionWords(
     readonly topics: TopicList["topics"];
   },
 ): FormWords {
-  const own = ofSections[section] ?? {};
+  const own = ofSections()[section] ?? {};
   return {
     exactlyOne: [
       ["group", "miner"],
