@@ -28,14 +28,14 @@ export interface RunningDemo {
 export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
   const specs = demoFarm();
   const farm = await startFarm({ rigs: specs });
-  const house = await startDemoHouse(farm);
+  const house = isAlone ? await startDemoHouse(farm) : null;
   const host = isAlone ? await DemoHost.start({ version }) : null;
   const miners = farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
     const group = isAlone ? { group: groups[name] ?? otherGroup } : {};
     return { address, name, tags: ["demo"], ...group, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
-  const whole = checkedConfig(isAlone ? { ...surroundings(), ...settings(house.url), miners } : { miners });
+  const whole = checkedConfig(house === null ? { miners } : { ...surroundings(), ...settings(house.url), miners });
   const { electricity, rates, heating, follow } = whole;
   let closing: Promise<unknown> | undefined;
   return {
@@ -48,7 +48,7 @@ export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
         host?.connect(id, (agent) => pairAgent(agent, (connection) => service.takeAgent?.(hostRow.digest, connection)));
     },
     close: async () => {
-      closing ??= Promise.all([farm.close(), house.close(), host?.close()]);
+      closing ??= Promise.all([farm.close(), house?.close(), host?.close()]);
       await closing;
     },
   };

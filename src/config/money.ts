@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { asked } from "../contract/form-kind.ts";
 import { CoinName } from "../contract/inputs.ts";
 import { secret } from "../contract/secrets.ts";
 import { TimeZone } from "../contract/time-zone.ts";
@@ -7,10 +8,13 @@ import { JsonPath, Topic } from "../contract/topic.ts";
 /**
  * Sources of coins, exchange rates, electricity prices and a pool's own figures. Nothing is requested until it is set.
  */
-const webAddress = z
-  .url({ protocol: /^https?$/, error: "must be a web address such as https://mempool.space" })
-  .max(2000)
-  .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers or token");
+const webAddress = asked(
+  "line",
+  z
+    .url({ protocol: /^https?$/, error: "must be a web address such as https://mempool.space" })
+    .max(2000)
+    .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers or token"),
+);
 const token = secret(
   z
     .string()

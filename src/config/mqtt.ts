@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { asked } from "../contract/form-kind.ts";
 import { secret } from "../contract/secrets.ts";
 import { Topic, TopicFilter } from "../contract/topic.ts";
 
@@ -34,17 +35,20 @@ export const HomeAssistantSettings = z.strictObject({
 
 export const MqttSettings = z
   .strictObject({
-    url: z
-      .string()
-      .max(300)
-      .regex(
-        /^(mqtt|mqtts|ws|wss):\/\/[^\s/]+(\/.*)?$/,
-        "must be like mqtt://192.168.1.2:1883; mqtts, ws and wss work too",
-      )
-      .refine(
-        (url) => URL.canParse(url) && new URL(url).password === "",
-        "must not contain a password; set mqtt.password instead",
-      )
+    url: asked(
+      "line",
+      z
+        .string()
+        .max(300)
+        .regex(
+          /^(mqtt|mqtts|ws|wss):\/\/[^\s/]+(\/.*)?$/,
+          "must be like mqtt://192.168.1.2:1883; mqtts, ws and wss work too",
+        )
+        .refine(
+          (url) => URL.canParse(url) && new URL(url).password === "",
+          "must not contain a password; set mqtt.password instead",
+        ),
+    )
       .optional()
       .describe("URL of the broker"),
     broker: z

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isSecret } from "./secrets.ts";
 
-/** A text with its own notation and form field: "2m", or "80%". */
-export type FormKind = "duration" | "share";
+/** A text with its own notation and form field: "2m", or "80%"; a `line` may be long, but never has a second line. */
+export type FormKind = "duration" | "share" | "line";
 
 /** What a value names. A form offers those that exist; `poolId` is the id of a pool, or of a pool group beside `pool_type: group`. */
 export type Reference =
@@ -41,7 +41,7 @@ const marked = <T extends z.ZodType>(schema: T, own: FormKeywords): T => {
   return copy;
 };
 
-/** Says how forms ask for the values of a schema; they need not know its pattern. */
+/** Tells forms which field a schema needs, so that they need not know its pattern. */
 export const asked = <T extends z.ZodType>(kind: FormKind, schema: T): T => marked(schema, { kind });
 
 /** Says what the values of a schema name, so that forms let people choose. */

@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { asked } from "./form-kind.ts";
 import { secret } from "./secrets.ts";
 
 /** A web address. A password in it would appear in logs. */
-export const WebAddress = z
-  .url({ protocol: /^https?$/, error: "must be a web address such as http://192.168.1.5/api/temperature" })
-  .max(2000)
-  .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers");
+export const WebAddress = asked(
+  "line",
+  z
+    .url({ protocol: /^https?$/, error: "must be a web address such as http://192.168.1.5/api/temperature" })
+    .max(2000)
+    .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers"),
+);
 
 /** The headers of a request; each value may be a secret. */
 export const HttpHeaders = z.record(

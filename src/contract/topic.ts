@@ -1,24 +1,31 @@
 import { z } from "zod";
+import { asked } from "./form-kind.ts";
 
 /** An MQTT topic to publish to. */
-export const Topic = z
-  .string()
-  .min(1)
-  .max(500)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  .regex(/^[^+#\u0000-\u001f\u007f-\u009f]*$/, "must be one topic, without + and #")
-  .refine((topic) => !topic.startsWith("$"), "must not begin with $: such topics are reserved for the broker");
+export const Topic = asked(
+  "line",
+  z
+    .string()
+    .min(1)
+    .max(500)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    .regex(/^[^+#\u0000-\u001f\u007f-\u009f]*$/, "must be one topic, without + and #")
+    .refine((topic) => !topic.startsWith("$"), "must not begin with $: such topics are reserved for the broker"),
+);
 
 /** A topic filter: `+` matches one level, a final `#` everything below (MQTT 5, 4.7). */
-export const TopicFilter = z
-  .string()
-  .min(1)
-  .max(500)
-  .regex(
-    /^(?:\+|[^+#\p{Cc}/]*)(?:\/(?:\+|[^+#\p{Cc}/]*))*(?:\/#)?$|^#$/u,
-    "must be a topic, with + or # as whole levels",
-  )
-  .refine((filter) => !filter.startsWith("$"), "must not begin with $: such topics are reserved for the broker");
+export const TopicFilter = asked(
+  "line",
+  z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(
+      /^(?:\+|[^+#\p{Cc}/]*)(?:\/(?:\+|[^+#\p{Cc}/]*))*(?:\/#)?$|^#$/u,
+      "must be a topic, with + or # as whole levels",
+    )
+    .refine((filter) => !filter.startsWith("$"), "must not begin with $: such topics are reserved for the broker"),
+);
 
 /** Whether a filter matches a topic (MQTT 5, 4.7). Every message passes through here, so it makes no lists of levels. */
 export function matches(filter: string, topic: string): boolean {
@@ -41,7 +48,10 @@ export function matches(filter: string, topic: string): boolean {
 export const isBelow = (topic: string, levels: string): boolean => topic === levels || topic.startsWith(`${levels}/`);
 
 /** The path of a value in a JSON document. */
-export const JsonPath = z
-  .string()
-  .regex(/^[^.]+(\.[^.]+)*$/, "must be names and list positions separated by dots, like sensors.0.value")
-  .max(500);
+export const JsonPath = asked(
+  "line",
+  z
+    .string()
+    .regex(/^[^.]+(\.[^.]+)*$/, "must be names and list positions separated by dots, like sensors.0.value")
+    .max(500),
+);

@@ -149,7 +149,7 @@ function liveLocalTime(part: SettingsPart<"display">): LocalClock {
   return (time) => present(time);
 }
 
-/** What is stored of miners; what is stored of demo miners ends with the process. */
+/** The records of miners; those of demo miners end with the process. */
 async function openRecords(
   settings: Sections<"history">,
   store: Store,

@@ -31,7 +31,7 @@ export interface ServiceOptions {
    * Absent: only a restart of the process does so.
    */
   readonly restart?: () => Promise<() => void>;
-  /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
+  /** The machine's networks, searched by default; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;

@@ -79,7 +79,7 @@ export interface NewResult extends RunResult {
   readonly before?: string | null;
 }
 
-/** How far a run is with a miner. */
+/** The progress of a run on a miner. */
 export interface RunTurn extends RunResult {
   /** The number of finished steps; `state` and `message` are those of the next one, or of all once it has ended. */
   readonly step: number;
@@ -96,7 +96,7 @@ export const noCommand = 0;
  * further steps it is queued again for the next (`next`).
  */
 export interface RunLog {
-  /** Running if any result is queued, else done; resolves once it is on disk. */
+  /** Running if any result is queued, otherwise done; resolves once it is on disk. */
   add(run: NewRun, results: readonly NewResult[]): Promise<StoredRun>;
   /** Whether there is a run with this occurrence. */
   isBegun(occurrence: string): boolean;

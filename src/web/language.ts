@@ -78,7 +78,7 @@ async function loadOthers(started: Promise<void>): Promise<void> {
   t = callable(joined(first, others.default)) as Messages;
 }
 
-/** Reloads the page, since every text changes. */
+/** Reloads the page, because every text changes. */
 export function chooseLanguage(code: Language): void {
   localStorage.setItem(storageKey, code);
   location.reload();

@@ -24,7 +24,7 @@ declare module "virtual:texts/*" {
   export default texts;
 }
 
-/** The hints of forms in one language, by the English one. */
+/** The hints of forms in one language, by their English text. */
 declare module "virtual:hints/*" {
   const hints: Readonly<Record<string, string>>;
   export default hints;

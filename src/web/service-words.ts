@@ -18,7 +18,7 @@ export function inOwnWords(notification: Notification): Notification {
   };
 }
 
-/** Why a request was refused: the sort of trouble in the language of the page before the details, which are English. */
+/** Why a request was refused: the kind of problem in the page's language, followed by the English details. */
 export function problemWords(code: string, details: string): string {
   const titles: Readonly<Record<string, string>> = t.service.problems satisfies Record<ProblemCode, string>;
   const title = Object.hasOwn(titles, code) ? titles[code] : undefined;

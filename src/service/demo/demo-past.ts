@@ -1,14 +1,7 @@
 import type { Logger } from "pino";
 import { briefOf } from "../../fleet/state.ts";
-import {
-  allMiners,
-  type FarmMoment,
-  type MoneyKey,
-  type MoneySums,
-  type Sample,
-  type Store,
-} from "../../store/index.ts";
-import { plus } from "../history/farm-history.ts";
+import type { FarmMoment, MoneyKey, MoneySums, Sample, Store } from "../../store/index.ts";
+import { FarmSums } from "../history/group-sums.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
@@ -178,44 +171,19 @@ function sampleOf({ id, hashrate, power, temperature }: Now, { share, warmer }: 
 }
 
 function farmMoment(moment: ReadonlyMap<Now, Doing>, time: number, currency: string): FarmMoment {
-  const groups = new Map<number, Sums>();
-  for (const [rig, { share }] of moment)
-    for (const groupId of [allMiners, ...rig.groups]) {
-      const sums = groups.get(groupId) ?? new Sums();
-      groups.set(groupId, sums);
-      sums.add(rig, share);
-    }
-  return {
-    currency,
-    samples: [...groups].map(([groupId, { power, mining, total, revenue, cost, profit }]) => {
-      return { groupId, time, power, mining, total, revenue, cost, profit };
-    }),
-    hashrates: [...groups].flatMap(([groupId, { algorithms }]) =>
-      [...algorithms].map(([algorithm, work]) => ({ groupId, time, algorithm, ...work })),
-    ),
-  };
-}
-
-/** Of a group at a moment. */
-class Sums {
-  readonly algorithms = new Map<string, { hashrate: number; miners: number }>();
-  power: number | null = null;
-  revenue: number | null = null;
-  cost: number | null = null;
-  profit: number | null = null;
-  mining = 0;
-  total = 0;
-
-  add({ power, hashrate, figures: { earnings, algorithmKey } }: Now, share: number): void {
+  const sums = new FarmSums();
+  for (const [{ groups, power, hashrate, figures }, { share }] of moment) {
+    const { algorithmKey, earnings } = figures;
     const part = (perDay: number | null): number | null => (perDay === null ? null : perDay * share);
-    this.total += 1;
-    this.power = plus(this.power, powerAt(power, share));
-    this.revenue = plus(this.revenue, part(earnings.revenuePerDay));
-    this.cost = plus(this.cost, part(earnings.costPerDay));
-    this.profit = plus(this.profit, part(earnings.profitPerDay));
-    if (share === 0) return;
-    this.mining += 1;
-    const work = this.algorithms.get(algorithmKey) ?? { hashrate: 0, miners: 0 };
-    this.algorithms.set(algorithmKey, { hashrate: work.hashrate + hashrate * share, miners: work.miners + 1 });
+    sums.add(groups, powerAt(power, share), {
+      running: share > 0,
+      works: [{ algorithmKey, hashrate: hashrate * share }],
+      earnings: {
+        revenuePerDay: part(earnings.revenuePerDay),
+        costPerDay: part(earnings.costPerDay),
+        profitPerDay: part(earnings.profitPerDay),
+      },
+    });
   }
+  return sums.at(time, currency);
 }

@@ -1,13 +1,12 @@
 import type { Logger } from "pino";
 import { briefOf } from "../../fleet/state.ts";
-import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
+import { type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import type { MinerFigures } from "../miners/present-miner.ts";
 import { lineOf } from "../nested-groups.ts";
 import type { Sections } from "../settings/live-settings.ts";
-import { plus } from "./farm-history.ts";
+import { FarmSums } from "./group-sums.ts";
 
 export interface FarmRecorderOptions {
   readonly registry: MinerRegistry;
@@ -69,58 +68,19 @@ export class FarmRecorder {
   #moment(entries: readonly Entry[], time: number): FarmMoment {
     const { registry, store, rates } = this.#options;
     const lines = new Map<number, readonly number[]>();
-    const sums = new Map<number, GroupSums>();
+    const sums = new FarmSums();
     for (const { facts, rig } of entries) {
-      const line = lines.get(facts.groupId) ?? [allMiners, ...lineOf(facts.groupId, store.groups)];
+      const line = lines.get(facts.groupId) ?? lineOf(facts.groupId, store.groups);
       lines.set(facts.groupId, line);
       const figures = registry.display.jsonCache.current(facts.id)?.figures;
       const power = briefOf(rig.state)?.readings.power ?? null;
-      for (const id of line) {
-        const sum = sums.get(id) ?? new GroupSums();
-        sums.set(id, sum);
-        sum.add(figures, power);
+      if (figures === undefined) sums.add(line, power, undefined);
+      else {
+        const { running, earnings, dual } = figures;
+        sums.add(line, power, { running, earnings, works: dual ?? [figures] });
       }
     }
-    return {
-      currency: rates.currency,
-      samples: [...sums].map(([groupId, sum]) => {
-        const { power, mining, total, revenue, cost, profit } = sum;
-        return { groupId, time, power, mining, total, revenue, cost, profit };
-      }),
-      hashrates: [...sums].flatMap(([groupId, { algorithms }]) =>
-        [...algorithms].map(([algorithm, work]) => ({ groupId, time, algorithm, ...work })),
-      ),
-    };
-  }
-}
-
-/** The sums of one group. */
-class GroupSums {
-  power: number | null = null;
-  revenue: number | null = null;
-  cost: number | null = null;
-  profit: number | null = null;
-  mining = 0;
-  total = 0;
-  readonly algorithms = new Map<string, { hashrate: number; miners: number }>();
-
-  add(figures: MinerFigures | undefined, power: number | null): void {
-    this.total += 1;
-    this.power = plus(this.power, power);
-    if (figures === undefined) return;
-    const { revenuePerDay, costPerDay, profitPerDay } = figures.earnings;
-    this.revenue = plus(this.revenue, revenuePerDay);
-    this.cost = plus(this.cost, costPerDay);
-    this.profit = plus(this.profit, profitPerDay);
-    if (!figures.running) return;
-    this.mining += 1;
-    for (const { algorithmKey, hashrate } of figures.dual ?? [figures]) {
-      if (algorithmKey === "") continue;
-      const work = this.algorithms.get(algorithmKey) ?? { hashrate: 0, miners: 0 };
-      this.algorithms.set(algorithmKey, work);
-      work.hashrate += hashrate;
-      work.miners += 1;
-    }
+    return sums.at(time, rates.currency);
   }
 }
 

@@ -77,7 +77,9 @@ export const blankMiner: Omit<StoredMiner, "address"> = {
   power: {},
 };
 
-/** Of a miner in the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
+/**
+ * The log fields of a miner. Foreign text, such as a rig's name, goes into fields, where it cannot pass for a log line.
+ */
 export const minerFields = ({ id, name, host }: Pick<MinerFacts, "id" | "name" | "host">) => ({
   miner: id,
   name,

@@ -106,8 +106,8 @@ export class MinerPresence {
 
   /** Its repair is over: that it is off is reported, as of any other rig; the next read reports the rest. */
   repairEnded(entry: Entry): void {
-    const { facts, rig } = entry;
-    if (facts.demo || rig.declared.offlineExpected || rig.state.missed < missesUntilDisconnected) return;
+    const { rig } = entry;
+    if (rig.declared.offlineExpected || rig.state.missed < missesUntilDisconnected) return;
     if (rig.state.trouble?.code === "rig.login") this.#notifyLogin(entry);
     else this.#raiseAbsence(rig);
   }

@@ -22,7 +22,7 @@ import { LiveSettings } from "./live-settings.ts";
 export interface SettingsSource {
   /** What sections are that neither the file nor the store has, while there is only the demo. */
   readonly demo?: Partial<Config> | undefined;
-  /** The configuration file, or in its place what a front end made. */
+  /** The configuration file, or a replacement built by a front end. */
   readonly base: SettingsBase;
   /** Reads the file again. Throws `config.invalid` with every mistake. */
   reread(): Promise<SettingsBase>;
@@ -246,7 +246,7 @@ export class SettingsBook {
     return { written, config: { ...config, ...Object.fromEntries(ofDemo) } };
   }
 
-  /** What may be named: by the file, and what was added over the API. Other rows are as the file was at the last start. */
+  /** The valid names: those of the file, and those added over the API. Other rows are as of the last start. */
   #names(base = this.#file): NamesOutside {
     const added = <T extends { owner: string }>(rows: readonly T[]): T[] =>
       rows.filter(({ owner }) => owner === "store");

@@ -101,7 +101,7 @@ export function forAllCards(schema: Schema): Schema {
   };
 }
 
-/** The schema with what exists in place of ids: a pool is chosen by its name. */
+/** The schema with existing names in place of ids: a pool is chosen by its name. */
 export function withChoices(schema: Schema, { algorithms, pools, software }: Catalogue): Schema {
   const choice = (list: readonly Named<string>[]) => ({ type: "string", enum: list.map(({ id }) => id) });
   const replaced = (value: unknown): unknown => {

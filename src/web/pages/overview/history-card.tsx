@@ -64,7 +64,7 @@ export function HistoryCard({ sums }: { sums: Sums }) {
 
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
-/** What the tiles show, in the order of a point of the history. */
+/** The values of the tiles, in the order of a point of the history. */
 function presentOf({ hashrates, power: { value: watts }, mining, count }: Sums) {
   const { revenuePerDay = null, costPerDay = null, profitPerDay = null } = summary.value?.money ?? {};
   return [hashrates[0]?.hashrate ?? null, watts, mining, count, revenuePerDay, costPerDay, profitPerDay] as const;

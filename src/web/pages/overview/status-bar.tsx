@@ -8,7 +8,7 @@ import type { Sums } from "../../sums.ts";
 /** The rigs in repair, with their notes. */
 const repairList = "rigs?repair=yes&columns=name,status,repair,model,group,address";
 
-/** How many rigs have each status, as a bar whose parts lead to those rigs. */
+/** The number of rigs by status, as a bar whose parts link to those rigs. */
 export function StatusBar({ sums: { byStatus, count, inRepair } }: { sums: Sums }) {
   const parts = statuses.flatMap((status) => {
     const rigs = byStatus.get(status) ?? 0;

@@ -47,7 +47,7 @@ export const shortWords = {
   amount: amountText,
 };
 
-/** What the forms of rules say and offer. */
+/** Texts and suggestions for the forms of rules. */
 export function ruleWords(references: References, readingUnits: Readonly<Record<string, string>>): FormWords {
   return {
     exactlyOne: [

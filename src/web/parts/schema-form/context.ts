@@ -20,7 +20,7 @@ export interface Directory {
   readonly isOpen?: boolean;
 }
 
-/** What a form says and offers beside its schema. */
+/** Texts and suggestions of a form besides its schema. */
 export interface FormWords {
   readonly exactlyOne: ExactlyOne;
   /** The name of a key. */

@@ -107,9 +107,7 @@ export function Control({
       return <ChoiceInput {...common} name={name} options={shape.options} />;
     case "text":
       if (shape.secret) return <SecretInput {...common} />;
-      // One line, which suggestions may follow once the broker has answered.
-      if (!shape.long || name === "topic" || name === "path")
-        return <TextInput {...common} suggestions={[...shape.options, ...suggestions]} />;
+      if (!shape.long) return <TextInput {...common} suggestions={[...shape.options, ...suggestions]} />;
       return <LongTextInput {...common} />;
     default:
       return <output>{t.form.asText}</output>;

@@ -34,7 +34,7 @@ export interface Schema {
 export const isOffered = ({ "x-only-with": beside }: Schema, others: Values): boolean =>
   beside === undefined || beside.values.includes(String(others[beside.key]));
 
-/** Its description as a hint below a field, not where it only repeats the label. */
+/** Its description as a hint below a field, unless it only repeats the label. */
 export function hintOf({ description = "" }: Schema, label: string): string {
   const text = hintText(description);
   if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
@@ -116,7 +116,7 @@ export function shapeOf(given: Schema, root: Schema): Shape {
   if (schema.format === "date-time") return { kind: "time" };
   return {
     kind: "text",
-    long: (schema.maxLength ?? 0) > longestLine,
+    long: schema["x-kind"] !== "line" && (schema.maxLength ?? 0) > longestLine,
     options: [],
     secret: schema.format === "password",
   };
