@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import { isStoryAction, storyActions } from "../../contract/story.ts";
 import type { Store } from "../../store/index.ts";
 import { done } from "../crud.ts";
 import type { Entry } from "../miners/miner-entries.ts";
@@ -8,16 +9,6 @@ import type { RigChange } from "../miners/rig-changes.ts";
 import type { AccessBook } from "../users/access.ts";
 import { commandSpec } from "./actions.ts";
 import type { CommandExecutor } from "./command-executor.ts";
-
-/** What is recorded beside commands; the names are stored, and never change. */
-const recorded = {
-  repair: "repair",
-  repairEnd: "end_repair",
-  note: "note",
-  restart: "restarted",
-  firmware: "firmware",
-};
-const isRecorded = new Set(Object.values(recorded));
 
 interface StoryContext {
   readonly registry: Pick<MinerRegistry, "entryFor">;
@@ -38,11 +29,11 @@ export function storyOperations({
     if (repair === undefined) return null;
     const entry = registry.entryFor(id, accessBook.of(caller));
     const before = entry.facts.repair;
-    if (repair === null) return before === null ? null : commandSpec(entry, { action: recorded.repairEnd });
+    if (repair === null) return before === null ? null : commandSpec(entry, { action: storyActions.repairEnd });
     const { note } = repair;
     return before?.note === note
       ? null
-      : commandSpec(entry, { action: recorded.repair, ...(note === "" ? {} : { note }) });
+      : commandSpec(entry, { action: storyActions.repair, ...(note === "" ? {} : { note }) });
   };
   return {
     changeMiner: async (input, caller) => {
@@ -56,7 +47,7 @@ export function storyOperations({
     },
     addMinerNote: async ({ id, note }, caller) => {
       const entry = registry.entryFor(id, accessBook.of(caller));
-      await executor.record(commandSpec(entry, { action: recorded.note, note }), caller, async () => "");
+      await executor.record(commandSpec(entry, { action: storyActions.note, note }), caller, async () => "");
       return done(`Noted of ${entry.facts.name}`);
     },
   };
@@ -99,14 +90,14 @@ export class ChangeRecorder {
     if (change.kind === "restart" && (await this.#isCommanded(entry.facts.id, change.startedAt))) return;
     const spec =
       change.kind === "restart"
-        ? commandSpec(entry, { action: recorded.restart })
-        : commandSpec(entry, { action: recorded.firmware, from: change.from, to: change.to });
+        ? commandSpec(entry, { action: storyActions.restart })
+        : commandSpec(entry, { action: storyActions.firmware, from: change.from, to: change.to });
     await this.#context.executor.record(spec, { actor: "service" }, async () => "");
   }
 
   /** Whether anything was sent to the rig shortly before: also settings restart a miner. */
   async #isCommanded(minerId: number, startedAt: number): Promise<boolean> {
     const sent = await this.#context.store.commands.list({ minerIds: [minerId], since: startedAt - causeMs });
-    return sent.some(({ action, state }) => !isRecorded.has(action) && state !== "failed");
+    return sent.some(({ action, state }) => !isStoryAction(action) && state !== "failed");
   }
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import { isStoryAction } from "../../../contract/story.ts";
 import { call } from "../../api.ts";
 import { dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -78,9 +79,6 @@ function NoteForm({ id }: { id: number }) {
   );
 }
 
-/** What is recorded of a rig and was sent to none: that it is done says nothing. */
-const unsent: ReadonlySet<string> = new Set(["repair", "end_repair", "note", "restarted", "firmware"]);
-
 const keyOf = (each: Happening): string => {
   if (each.kind === "command") return `command ${each.command.id}`;
   return each.kind === "alarm" ? `alarm ${each.notification.id} ${each.over}` : "mining";
@@ -98,7 +96,7 @@ function Line({ happening }: { happening: Happening }) {
     return (
       <>
         <bdi>{actionText(command)}</bdi> · <bdi>{command.cause?.key ?? actorText(command.actor)}</bdi>{" "}
-        {unsent.has(command.action) && command.state === "done" ? null : <CommandStateMark state={command.state} />}
+        {isStoryAction(command.action) && command.state === "done" ? null : <CommandStateMark state={command.state} />}
       </>
     );
   }
