@@ -12,7 +12,7 @@ import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { bulkRequest } from "./bulk-request.ts";
 import { expanded } from "./expand.ts";
-import { formerValue } from "./former-value.ts";
+import { formerValue, hasFormerValue } from "./former-value.ts";
 import { listOf, type StepList } from "./lists.ts";
 import type { RunCause } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
@@ -74,7 +74,8 @@ export class BulkActions implements BulkOperations {
     const starting = { ...caller };
     this.#starting.add(starting);
     try {
-      const before = list === null ? await this.#before(action, minerIds, access) : null;
+      const isKnown = list === null && hasFormerValue(action);
+      const before = isKnown ? await this.#before(action, minerIds, access) : null;
       return { id: (await runs.start(newJob, minerIds, steps, { caller, made, before })).id };
     } finally {
       this.#starting.delete(starting);

@@ -22,6 +22,10 @@ export function formerValue(action: Action, { facts, rig }: Entry, context: Form
   return control === undefined || control.kind === "trigger" || control.value === null ? null : String(control.value);
 }
 
+/** Whether a former value would undo this action: only then are rigs looked at. */
+export const hasFormerValue = (action: Action): boolean =>
+  action.action === "change_pool" || controlOf(action) !== undefined;
+
 function controlOf({ action, property }: Action): string | undefined {
   if (action === "set") return property;
   return action === "set_power_limit" ? "power_limit" : action === "set_mode" ? "mode" : undefined;
