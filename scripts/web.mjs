@@ -80,28 +80,29 @@ function formSchemas() {
 }
 
 /**
- * Completes each language's texts with the English ones that it lacks. `virtual:hints/de`: the hints of forms, a file of
- * their own, since most pages have no form.
+ * Completes each language's texts with the English ones that it lacks. `virtual:hints/de`, `virtual:details/de`: the
+ * hints of forms and the details of the service, files of their own, since most pages show none of them.
  */
 function messages() {
   const whole = async (texts) => {
     const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
     return completed(texts, readMessages("en"));
   };
-  const prefix = "virtual:hints/";
+  const apart = /^virtual:(hints|details)\/(\w+)$/;
   return {
     name: "messages",
     enforce: "pre",
-    resolveId: (id) => (id.startsWith(prefix) ? `\0${id}` : undefined),
+    resolveId: (id) => (apart.test(id) ? `\0${id}` : undefined),
     load: async (id) => {
-      if (!id.startsWith(`\0${prefix}`)) return undefined;
-      const { hints } = await whole(readMessages(id.slice(prefix.length + 1)));
-      return `export default ${JSON.stringify(hints)};`;
+      const [, part, language] = id.startsWith("\0") ? (apart.exec(id.slice(1)) ?? []) : [];
+      if (part === undefined) return undefined;
+      const texts = await whole(readMessages(language));
+      return `export default ${JSON.stringify(texts[part])};`;
     },
     transform: {
       filter: { id: /[\\/]src[\\/]messages[\\/]\w+\.json$/ },
       handler: async (text) => {
-        const { hints, ...texts } = await whole(JSON.parse(text));
+        const { hints, details, ...texts } = await whole(JSON.parse(text));
         return JSON.stringify(texts);
       },
     },

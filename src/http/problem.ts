@@ -1,3 +1,4 @@
+import type { CodedText } from "../contract/coded-text.ts";
 import { type Mistake, problems, type RigbridgeError } from "../contract/problems.ts";
 
 export const problemType = "application/problem+json; charset=utf-8";
@@ -9,6 +10,8 @@ export interface ProblemDocument {
   readonly status: number;
   readonly detail: string;
   readonly code: string;
+  /** The detail by code, for clients that show it in another language. */
+  readonly coded?: CodedText;
   readonly errors?: readonly Mistake[];
 }
 
@@ -18,5 +21,6 @@ export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
   status: error.status,
   detail: error.message,
   code: error.code,
+  ...(error.coded === null ? {} : { coded: error.coded }),
   ...(error.errors.length > 0 ? { errors: error.errors } : {}),
 });

@@ -1,10 +1,20 @@
 import type english from "./en.json";
 import type { Names } from "./names.ts";
+import type { Values } from "./texts.ts";
 
-/** A text of the service by its code: its path below `service` in the files of messages. */
+/**
+ * A text of the service by its code: the path below `service` in the files of messages, or a code of their `details`. A
+ * value may be such a text itself.
+ */
 export interface CodedText {
   readonly code: string;
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: Readonly<Record<string, string | number | CodedText>>;
+}
+
+/** A text in English, and its code for clients that show it in another language. */
+export interface Detail {
+  readonly text: string;
+  readonly coded: CodedText;
 }
 
 type Paths<Text, Path extends string> = Text extends string
@@ -16,7 +26,7 @@ export type TextCode = Paths<Pick<(typeof english)["service"], "notices" | "chan
 type NamesOf<Code extends TextCode> = `service.${Code}` extends keyof Names ? Names[`service.${Code}`] : never;
 type ValuesOf<Code extends TextCode> = [NamesOf<Code>] extends [never]
   ? []
-  : [values: Readonly<Record<NamesOf<Code>, string | number>>];
+  : [values: Readonly<Record<NamesOf<Code>, CodedText["values"][string]>>];
 
 /** A code with the values that its text needs. A code without an English text does not compile. */
 export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<Code>): CodedText => ({
@@ -24,10 +34,26 @@ export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<C
   values: values ?? {},
 });
 
-/** The text in the language of these messages; undefined if they have none, as of a newer service. */
-export function textIn(service: unknown, { code, values }: CodedText): string | undefined {
+/** A text by its code in some language; undefined if it has none, as of a newer service. */
+export type Lookup = (text: CodedText) => string | undefined;
+
+/** The values with the texts among them as `lookup` has them; undefined if it lacks one. */
+export function plainValues(values: CodedText["values"], lookup: Lookup): Values | undefined {
+  const plain: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const text = typeof value === "object" ? lookup(value) : value;
+    if (text === undefined) return undefined;
+    plain[name] = text;
+  }
+  return plain;
+}
+
+/** The text in the language of these messages, with the texts among its values from `inner`. */
+export function textIn(service: unknown, { code, values }: CodedText, inner: Lookup): string | undefined {
   const found = code.split(".").reduce<unknown>((texts, key) => (isTexts(texts) ? texts[key] : undefined), service);
-  const text: unknown = typeof found === "function" ? Reflect.apply(found, undefined, [values]) : found;
+  const plain = plainValues(values, inner);
+  if (plain === undefined) return undefined;
+  const text: unknown = typeof found === "function" ? Reflect.apply(found, undefined, [plain]) : found;
   return typeof text === "string" ? text : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
-import { textIn } from "../messages/coded.ts";
+import { type CodedText, textIn } from "../messages/coded.ts";
+import { detailText } from "./details.ts";
 import { language, t } from "./language.ts";
 
 /** What the service says in English, in the language of the page where the catalogue has it. */
@@ -12,10 +13,12 @@ export function inOwnWords(notification: Notification): Notification {
   const { title, message } = notification.coded ?? { title: null, message: null };
   return {
     ...notification,
-    title: (title && textIn(t.service, title)) ?? notification.title,
-    message: (message && textIn(t.service, message)) ?? notification.message,
+    title: (title && textOf(title)) ?? notification.title,
+    message: (message && textOf(message)) ?? notification.message,
   };
 }
+
+const textOf = (text: CodedText): string | undefined => textIn(t.service, text, detailText) ?? detailText(text);
 
 const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(texts, key) ? texts[key] : undefined;
@@ -32,8 +35,12 @@ export function readyMadeWords({ key, name, description }: ReadyMade): Omit<Read
   return own === undefined ? { name, description, lang: "en" } : { ...own, lang: language };
 }
 
-/** Why a request was refused: the sort of trouble in the language of the page before the details, which are English. */
-export function problemWords(code: string, details: string): string {
+/**
+ * Why a request was refused, in the language of the page; the sort of trouble is before details that are only there in
+ * English.
+ */
+export function problemWords(code: string, english: string, own: string | undefined): string {
+  if (own !== undefined) return own;
   const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
-  return language === "en" || title === undefined ? details : `${title}: ${details}`;
+  return language === "en" || title === undefined ? english : `${title}: ${english}`;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
-import { differences, hintsOfForms, namesFile, readMessages } from "../../scripts/messages.mjs";
+import { detailsOfService, differences, hintsOfForms, namesFile, readMessages } from "../../scripts/messages.mjs";
 import { readyMadeRules } from "../../src/catalogue/ready-made-rules.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { languages } from "../../src/messages/languages.ts";
@@ -47,6 +47,10 @@ test("what the API says by code has the API's own English text", () => {
   );
   const own = readyMadeRules.map(({ key, name, description }) => [key, { name, description }]);
   expect(service.readyMade).toEqual(Object.fromEntries(own));
+});
+
+test("the details of the service are those of its source: `npm run i18n` writes them", async () => {
+  expect((english as { details: object }).details).toEqual(await detailsOfService());
 });
 
 test("the hints of forms are those of their schemas: `npm run i18n` writes them", async () => {

@@ -99,7 +99,7 @@ export class MinerPresence {
 
   #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
     const { trouble } = rig.state;
-    const message = coded("notices.disconnected.message", { why: trouble?.message ?? "" });
+    const message = coded("notices.disconnected.message", { why: trouble?.coded ?? trouble?.message ?? "" });
     this.#raise(noticeKeys.disconnected(rig.id), rig, coded("notices.disconnected.title"), message);
   }
 
@@ -128,7 +128,7 @@ export class MinerPresence {
     const facts = this.#options.entries.find(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...minerFields(facts), reason: message }, "a miner was not taken in");
-    this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), message);
+    this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), rig.state.trouble?.coded ?? message);
   }
 
   #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: CodedText, message: string | CodedText): void {

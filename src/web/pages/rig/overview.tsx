@@ -1,4 +1,5 @@
 import type { Command, Group, MinerDetail } from "../../../contract/resources.ts";
+import { ownWords } from "../../details.ts";
 import { energy, hashrate, money, number, percent, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Known } from "../../parts/load.tsx";
@@ -93,7 +94,7 @@ function Problems({ miner: { readings, statusInfo } }: { miner: MinerDetail }) {
               {reason.text === "" ? null : (
                 <>
                   {": "}
-                  <span dir="auto">{reason.text}</span>
+                  <span dir="auto">{ownWords(reason.text, reason.coded)}</span>
                 </>
               )}{" "}
               <small>
