@@ -8,8 +8,10 @@ const withValues = <Value extends z.ZodType>(value: Value) =>
   });
 
 const plain = [z.string(), z.number()] as const;
-const inner = withValues(z.union([...plain, withValues(z.union(plain))]));
+// As deep as texts are nested, since what is outside may send any depth.
+const third = withValues(z.union([...plain, withValues(z.union(plain))]));
+const second = withValues(z.union([...plain, third]));
 
-/** A text by code, for clients that show it in another language. Three levels deep at most. */
-export const CodedText: z.ZodType<Coded> = withValues(z.union([...plain, inner]));
+/** A text by code, for clients that show it in another language. Four levels deep at most. */
+export const CodedText: z.ZodType<Coded> = withValues(z.union([...plain, second]));
 export type CodedText = Coded;

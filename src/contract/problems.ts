@@ -1,5 +1,5 @@
 import type { CodedText, Detail } from "../messages/coded.ts";
-import { detail } from "../messages/detail.ts";
+import { codeOf, detail } from "../messages/detail.ts";
 
 /**
  * The one error family: a stable code, a sentence for people and, for invalid input, every mistake at once.
@@ -114,7 +114,13 @@ export class RigbridgeError extends Error {
 }
 
 export const notFound = (what: string, id: string | number): RigbridgeError =>
-  new RigbridgeError("not.found", `There is no ${what} ${id}`);
+  new RigbridgeError("not.found", detail("thing.missing", { thing: thing(what), id }));
+
+/** The kind of a thing, such as "managed miner", by code if it has one. */
+export function thing(what: string): Detail | string {
+  const code = codeOf(what);
+  return code === undefined ? what : { text: what, coded: code };
+}
 
 /** The most mistakes in one error. With the longest path and message, in characters, it bounds the size of an error. */
 export const namedMistakes = 20;
@@ -130,7 +136,7 @@ export function invalidAll(mistakes: readonly Mistake[], unnamed = 0): Rigbridge
   }));
   const more = mistakes.length - named.length + unnamed;
   const errors =
-    more === 0 ? named : [...named, mistake("", detail("input.more", { count: more.toLocaleString("en-US") }))];
+    more === 0 ? named : [...named, mistake("", detail("input.others", { count: more.toLocaleString("en-US") }))];
   const sentences = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   return new RigbridgeError("input.invalid", sentences.join("; "), { errors });
 }

@@ -1,5 +1,6 @@
 import type { CodedText } from "../contract/coded-text.ts";
 import { type Mistake, problems, type RigbridgeError } from "../contract/problems.ts";
+import { codeOf } from "../messages/detail.ts";
 
 export const problemType = "application/problem+json; charset=utf-8";
 
@@ -15,6 +16,12 @@ export interface ProblemDocument {
   readonly errors?: readonly Mistake[];
 }
 
+/** Schemas contain messages as text; those without values have a code all the same. */
+function withCode(mistake: Mistake): Mistake {
+  const coded = mistake.coded ?? codeOf(mistake.message);
+  return coded === undefined ? mistake : { ...mistake, coded };
+}
+
 export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
   type: `urn:rigbridge:problem:${error.code}`,
   title: problems[error.code].title,
@@ -22,5 +29,5 @@ export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
   detail: error.message,
   code: error.code,
   ...(error.coded === null ? {} : { coded: error.coded }),
-  ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+  ...(error.errors.length > 0 ? { errors: error.errors.map(withCode) } : {}),
 });

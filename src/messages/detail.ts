@@ -11,20 +11,28 @@ type ValuesOf<Code extends DetailCode> = [NamesOf<Code>] extends [never]
   : [values: Readonly<Record<NamesOf<Code>, string | number | Detail>>];
 
 /**
- * A detail with what is put into it; details among the values of a detail that is put in are English. A code without an
- * English text does not compile.
+ * A detail with what is put into it. A code without an English text does not compile. Codes are nested three deep at most;
+ * what is deeper is English.
  */
 export function detail<Code extends DetailCode>(code: Code, ...[values]: ValuesOf<Code>): Detail {
   const plain: Record<string, string | number> = {};
   const own: Record<string, CodedText["values"][string]> = {};
   for (const [name, value] of Object.entries<string | number | Detail>(values ?? {})) {
     plain[name] = typeof value === "object" ? value.text : value;
-    own[name] = typeof value === "object" ? leafOf(value.coded) : value;
+    own[name] = typeof value === "object" ? limited(value.coded, 1) : value;
   }
   return { text: filled(details[code], plain), coded: { code, values: own } };
 }
 
-const leafOf = ({ code, values }: CodedText): CodedText => ({ code, values: plainValues(values, englishOf) ?? {} });
+function limited({ code, values }: CodedText, depth: number): CodedText {
+  const flat = plainValues(values, englishOf) ?? {};
+  if (depth === 0) return { code, values: flat };
+  const inner = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === "object" ? limited(value, depth - 1) : value,
+  ]);
+  return { code, values: Object.fromEntries(inner) };
+}
 
 const isDetailCode = (code: string): code is DetailCode => Object.hasOwn(details, code);
 

@@ -96,7 +96,7 @@ export class ManagedRig implements Rig {
     if (key === "mining") return value === true ? program.start(signal) : program.stop(signal);
     if (key === "restart") return program.restart(signal);
     if (key === "reboot") return program.reboot(signal);
-    if (this.#api === null) throw new RigbridgeError("control.absent", `"${key}" requires a running program`);
+    if (this.#api === null) throw new RigbridgeError("control.absent", detail("control.notRunning", { control: key }));
     return this.#api.rig.set(key, value, signal);
   }
 

@@ -5,6 +5,7 @@ import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import { type CodedText, coded } from "../../messages/coded.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
@@ -90,7 +91,7 @@ export function checkOwner(
   id: number,
 ): void {
   if (accessBook.of(caller).all || (makerId !== null && makerId === caller.userId)) return;
-  throw new RigbridgeError("user.forbidden", `${what} ${id} belongs to another user`);
+  throw new RigbridgeError("user.forbidden", detail("rights.maker", { what, id }));
 }
 
 /**

@@ -4,6 +4,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { TryReply } from "../../../contract/rules.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../fleet/state.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { TakeSample } from "../../../store/index.ts";
 import type { Sections } from "../../settings/live-settings.ts";
 import { compileConditions, type ExpressionNames } from "./compile.ts";
@@ -45,8 +46,7 @@ export class DryRuns {
 
   /** Throws `too.many` if two are running. */
   async run(rule: LiveRule, minerIds: readonly number[], from: number, to: number): Promise<TryReply> {
-    if (this.#running >= mostAtOnce)
-      throw new RigbridgeError("too.many", `${mostAtOnce} rules are being tried already; try again in a moment`);
+    if (this.#running >= mostAtOnce) throw new RigbridgeError("too.many", detail("rule.tried", { count: mostAtOnce }));
     this.#running += 1;
     try {
       return await this.#run(rule, minerIds.slice(0, mostMiners), from, to);

@@ -3,6 +3,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import { coded } from "../../../messages/coded.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
 import { type RuleTurn, type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
@@ -127,17 +128,14 @@ export class Firing implements FiringActs {
   ): Promise<T> {
     const { engine, traces } = this.#options;
     if (engine.off !== null)
-      throw new RigbridgeError("not.possible", `The rule ${rule.settings.name} was not run: ${engine.off}`);
+      throw new RigbridgeError("not.possible", detail("rule.notRun", { rule: rule.settings.name, why: engine.off }));
     const { now } = engine;
     const cells = minerIds.map((minerId) => engine.cell(rule, minerId));
     const hold =
       this.#guardHold(rule, minerIds.length, now) ??
       cells.map((cell) => this.#limit(rule, cell, now)).find((each) => each !== null);
     if (hold != null)
-      throw new RigbridgeError(
-        "not.possible",
-        `The rule ${rule.settings.name} is held back by ${hold.text}; nothing was done`,
-      );
+      throw new RigbridgeError("not.possible", detail("rule.held", { rule: rule.settings.name, why: hold.text }));
     for (const cell of cells) this.#count(rule, cell, now);
     const [only = 0] = minerIds.length === 1 ? minerIds : [];
     const trace = traces.add("rule", rule.id, only, { outcome: "running", message: `run by ${actor}` });
