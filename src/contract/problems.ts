@@ -154,5 +154,9 @@ const awayCodes: ReadonlySet<string> = new Set(["service.unreachable", "service.
 export const detailIn = ({ unquoted, coded }: RigbridgeError): string | Detail =>
   coded === null ? unquoted : { text: unquoted, coded };
 
+/** The message, by code if it has one: for a text that contains it. */
+export const messageIn = ({ message, coded }: RigbridgeError): string | Detail =>
+  coded === null ? message : { text: message, coded };
+
 /** Whether the error means that a service elsewhere is away; with any other it has answered. */
 export const isAway = ({ code }: RigbridgeError): boolean => awayCodes.has(code);

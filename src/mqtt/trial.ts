@@ -1,6 +1,7 @@
 import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
-import { RigbridgeError } from "../contract/problems.ts";
-import type { SettingsFinding } from "../contract/settings.ts";
+import { messageIn, RigbridgeError } from "../contract/problems.ts";
+import { finding, type SettingsFinding } from "../contract/settings.ts";
+import { detail } from "../messages/detail.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import { readRetained } from "./read-retained.ts";
 
@@ -14,16 +15,14 @@ const versionTopic = "$SYS/broker/version";
 /** Connects beside the bridge, asks the broker who it is and whether Home Assistant is there, and disconnects. */
 export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Promise<SettingsFinding[]> {
   const { url, clientId } = settings;
-  if (url === undefined)
-    return [
-      { ok: null, message: "The broker inside Rigbridge starts with the bridge; there is nothing to ask before" },
-    ];
+  if (url === undefined) return [finding(null, detail("trial.inside"))];
   const place = placeOf(url);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   const fail = (...words: unknown[]): void =>
     failure.reject(new RigbridgeError("service.unreachable", String(words.at(-1))));
-  const late = (): void => fail(`The broker at ${place} did not answer in time`);
+  const late = (): void =>
+    failure.reject(new RigbridgeError("service.unreachable", detail("trial.brokerLate", { place })));
   signal.addEventListener("abort", late, { once: true });
   let connection: MqttConnection | undefined;
   try {
@@ -48,11 +47,12 @@ export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Pr
     stop();
     const name = retained.get(versionTopic);
     const who = name === undefined ? "" : ` (${name})`;
-    const broker = `The broker at ${place}${who} accepts this login with MQTT ${connection.version === 5 ? "5" : "3.1.1"}`;
-    return [{ ok: true, message: broker }, homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
+    const version = connection.version === 5 ? "5" : "3.1.1";
+    const accepts = detail("trial.brokerAccepts", { place: `${place}${who}`, version });
+    return [finding(true, accepts), homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
-    return [{ ok: false, message: error.message }];
+    return [finding(false, messageIn(error))];
   } finally {
     signal.removeEventListener("abort", late);
     await connection?.close();
@@ -63,11 +63,8 @@ const connected = (connection: MqttConnection): Promise<void> =>
   new Promise((resolve) => connection.connected(resolve));
 
 function homeAssistantAt(settings: MqttSettings, topic: string, state: string | undefined): SettingsFinding {
-  if (settings.homeAssistant === false) return { ok: null, message: "Home Assistant is told of no rigs" };
-  if (state === "online") return { ok: true, message: `Home Assistant is connected to it (${topic} is online)` };
-  if (state === "offline") return { ok: false, message: `Home Assistant is not connected to it (${topic} is offline)` };
-  return {
-    ok: null,
-    message: `Home Assistant keeps no state at ${topic}; it shows the rigs once its MQTT integration uses this broker`,
-  };
+  if (settings.homeAssistant === false) return finding(null, detail("trial.haOff"));
+  if (state === "online") return finding(true, detail("trial.haOnline", { topic }));
+  if (state === "offline") return finding(false, detail("trial.haOffline", { topic }));
+  return finding(null, detail("trial.haUnknown", { topic }));
 }

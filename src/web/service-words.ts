@@ -1,7 +1,7 @@
 import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
 import { type CodedText, textIn } from "../messages/coded.ts";
-import { detailText } from "./details.ts";
+import { detailText, ownWords } from "./details.ts";
 import { language, t } from "./language.ts";
 
 /** What the service says in English, in the language of the page where the catalogue has it. */
@@ -44,3 +44,7 @@ export function problemWords(code: string, english: string, own: string | undefi
   const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
   return language === "en" || title === undefined ? english : `${title}: ${english}`;
 }
+
+/** A word of a driver, such as the name of a mode; one that is not known is as the rig has it. */
+export const wordText = (word: string): string =>
+  found(t.rig.words, word) ?? ownWords(word, { code: `mode.${word}`, values: {} });

@@ -22,7 +22,7 @@ const layers: Arrows = {
   farm: ["async", "contract"],
   http: ["async", "config", "contract", "messages"],
   web: ["contract", "messages"],
-  mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
+  mqtt: ["async", "catalogue", "config", "contract", "farm", "http", "messages"],
   simulator: ["async", "catalogue", "contract", "link", "units"],
   agent: ["async", "catalogue", "config", "contract", "store"],
   cli: [

@@ -91,3 +91,24 @@ test.each(mistaken)("a mistake like %s has a code with the same English text", a
   expect(errors.length).toBeGreaterThan(0);
   expect(errors.map(({ coded }) => english(coded))).toEqual(errors.map(({ message }) => message));
 });
+
+test("what a test of settings finds, and what a trial of a rule lacks, have codes with the same English text", async () => {
+  const { service } = await openBench();
+  const { findings } = await service.testSettings({ section: "mqtt" }, caller);
+  expect(findings.map(({ coded }) => english(coded))).toEqual(findings.map(({ message }) => message));
+  const when = { all: [{ reading: "fanRpm" as const, above: 5 }], where: "reading.hashrate > 1" };
+  const { id } = await service.addRule({ key: "a", when, do: [{ action: "restart" }] }, caller);
+  const tried = await service.tryRule({ id: String(id) }, caller);
+  expect(tried.notes.length).toBeGreaterThan(1);
+  expect(tried.codedNotes?.map(english)).toEqual(tried.notes);
+});
+
+test("a run of a rule by hand has its result by code", async () => {
+  const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }] });
+  const id = await bench.add(bench.rig(0).address);
+  const rule = await bench.service.addRule({ key: "a", manual: true, do: [{ action: "restart" }] }, caller);
+  await bench.act(id, { action: "rule", rule_id: rule.id });
+  await bench.idle();
+  const { runs } = await bench.service.listRuleRuns({ id: String(rule.id) }, caller);
+  expect(runs.map(({ coded }) => english(coded?.message))).toEqual(runs.map(({ message }) => message));
+});

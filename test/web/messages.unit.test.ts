@@ -66,7 +66,7 @@ test("every detail is said somewhere: by its code, or by a schema that contains 
   const families = [...all.matchAll(/detail\(\s*`([\w.]+)\$\{/g)].map(([, start = ""]) => start);
   const isSaid = (code: string, text: string): boolean =>
     [code, text].some((each) => all.includes(`"${each}"`)) ||
-    code.startsWith("thing.") ||
+    ["thing.", "mode."].some((start) => code.startsWith(start)) ||
     families.some((start) => code.startsWith(start));
   const { details } = english as { details: Record<string, string> };
   expect(families).toContain("link.");

@@ -1,4 +1,6 @@
 import type { RigState } from "../../../fleet/state.ts";
+import type { Detail } from "../../../messages/coded.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -66,12 +68,12 @@ export class RuleMembers {
   }
 
   /** Why a rule is not for a miner, as the end of a sentence. */
-  whyNot(rule: LiveRule, minerId: number): string {
+  whyNot(rule: LiveRule, minerId: number): Detail | string {
     const entry = this.#slots.get(minerId)?.entry;
-    if (entry?.facts.demo === true) return "rules do not act on demo rigs";
+    if (entry?.facts.demo === true) return detail("rule.demo");
     if (rule.problem !== null) return rule.problem;
     const isVisible = entry !== undefined && this.#accesses.get(rule)?.seesGroup(entry.facts.groupId) === true;
-    return isVisible ? "outside the scope of the rule" : "the creator of the rule has no access there";
+    return detail(isVisible ? "rule.outside" : "rule.noAccess");
   }
 
   /** Assigns miners to rules again where miners, groups, rules or makers have changed. `isNew`: there is a new miner. */

@@ -1,4 +1,5 @@
 import type { RuleInfo, RuleRun } from "../../../contract/rules.ts";
+import { ownWords } from "../../details.ts";
 import { t } from "../../language.ts";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { useButton } from "../../parts/use-form.ts";
@@ -17,6 +18,10 @@ const tones: Record<RuleRun["outcome"], Tone> = {
 export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
   <Mark tone={tones[outcome]}>{t.rules.outcomes[outcome]}</Mark>
 );
+
+/** What happened, or what held it back. */
+export const saidOf = ({ message, heldBy, coded }: Pick<RuleRun, "message" | "heldBy" | "coded">): string =>
+  heldBy === null ? ownWords(message, coded?.message) : t.rules.heldBy({ what: ownWords(heldBy, coded?.heldBy) });
 
 /** When it ran last, and how that ended. */
 export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
