@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { CodedText } from "../contract/coded-text.ts";
 import { type ProblemCode, problems, RigbridgeError } from "../contract/problems.ts";
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import { oneLine } from "./secrets.ts";
 import type { Answer, Wire } from "./wire.ts";
 
@@ -11,7 +13,7 @@ export interface ErrorContext {
   readonly request: string;
 }
 
-export const garbled = (message: string): RigbridgeError => new RigbridgeError("service.garbled", message);
+export const garbled = (message: string | Detail): RigbridgeError => new RigbridgeError("service.garbled", message);
 
 export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
@@ -21,7 +23,7 @@ export const isPage = ({ type, body }: Answer): boolean =>
 /** The JSON of an answer. Throws `service.garbled`. */
 export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
   const what = `${wire.origin} answers ${request}`;
-  if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
+  if (isPage(answer)) throw garbled(detail("client.page", { origin: wire.origin, request }));
   // The decoder removes a byte order mark.
   const text = new TextDecoder().decode(answer.body);
   if (text.trim() === "") throw garbled(`${what} with nothing at all`);

@@ -10,7 +10,7 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import type { CodedText } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 
 import { misindentedLine } from "./indentation.ts";
 

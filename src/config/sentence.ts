@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { nearest } from "../contract/nearest.ts";
 import { boundDetail, discriminatorDetail, oneOf, type TypeNames, wrongType } from "../contract/wording.ts";
-import type { CodedText, Detail } from "../messages/coded.ts";
+import type { CodedText, Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import type { Finding, Path } from "./document.ts";
 

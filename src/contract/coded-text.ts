@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CodedText as Coded } from "../messages/coded.ts";
+import type { CodedText as Coded } from "../messages/coded-text.ts";
 
 const withValues = <Value extends z.ZodType>(value: Value) =>
   z.object({

@@ -1,4 +1,4 @@
-import type { CodedText, Detail } from "../messages/coded.ts";
+import type { CodedText, Detail } from "../messages/coded-text.ts";
 import { codeOf, detail } from "../messages/detail.ts";
 
 /**

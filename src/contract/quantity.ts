@@ -1,4 +1,4 @@
-import type { Detail } from "../messages/coded.ts";
+import type { Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import type { Control } from "./readings.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Detail } from "../messages/coded.ts";
+import type { Detail } from "../messages/coded-text.ts";
 import { CodedText } from "./coded-text.ts";
 import { Flag, parameter } from "./inputs.ts";
 

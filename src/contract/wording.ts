@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Detail } from "../messages/coded.ts";
+import type { Detail } from "../messages/coded-text.ts";
 import { type DetailCode, detail } from "../messages/detail.ts";
 import { nearest } from "./nearest.ts";
 import type { Mistake } from "./problems.ts";

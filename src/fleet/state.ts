@@ -4,7 +4,7 @@ import type { DeviceReading, Halt, PoolReading, Reading } from "../link/driver.t
 import { type Kept, kept } from "../link/kept.ts";
 import { halt, haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { same } from "../link/same.ts";
-import type { CodedText, Detail } from "../messages/coded.ts";
+import type { CodedText, Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";

@@ -1,5 +1,5 @@
 import type { Control, ControlKey, ControlValue, Identity, ReasonCode, RigReadings } from "../contract/readings.ts";
-import type { CodedText } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 import type { Link } from "./link.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { ReasonCode, RigReadings } from "../contract/readings.ts";
-import type { Detail } from "../messages/coded.ts";
+import type { Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import type { Halt, PoolReading, Reading } from "./driver.ts";
 

@@ -1,21 +1,6 @@
+import { type CodedText, type Lookup, plainValues } from "./coded-text.ts";
 import type english from "./en.json";
 import type { Names } from "./names.ts";
-import type { Values } from "./texts.ts";
-
-/**
- * A text of the service by its code: the path below `service` in the files of messages, or a code of their `details`. A
- * value may be such a text itself.
- */
-export interface CodedText {
-  readonly code: string;
-  readonly values: Readonly<Record<string, string | number | CodedText>>;
-}
-
-/** A text in English, and its code for clients that show it in another language. */
-export interface Detail {
-  readonly text: string;
-  readonly coded: CodedText;
-}
 
 type Paths<Text, Path extends string> = Text extends string
   ? Path
@@ -33,20 +18,6 @@ export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<C
   code,
   values: values ?? {},
 });
-
-/** A text by its code in some language; undefined if it has none, as of a newer service. */
-export type Lookup = (text: CodedText) => string | undefined;
-
-/** The values with the texts among them as `lookup` has them; undefined if it lacks one. */
-export function plainValues(values: CodedText["values"], lookup: Lookup): Values | undefined {
-  const plain: Record<string, string | number> = {};
-  for (const [name, value] of Object.entries(values)) {
-    const text = typeof value === "object" ? lookup(value) : value;
-    if (text === undefined) return undefined;
-    plain[name] = text;
-  }
-  return plain;
-}
 
 /** The text in the language of these messages, with the texts among its values from `inner`. */
 export function textIn(service: unknown, { code, values }: CodedText, inner: Lookup): string | undefined {

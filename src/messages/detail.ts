@@ -1,4 +1,4 @@
-import { type CodedText, type Detail, plainValues } from "./coded.ts";
+import { type CodedText, type Detail, plainValues } from "./coded-text.ts";
 import { details } from "./details.ts";
 import { filled } from "./texts.ts";
 

@@ -424,6 +424,19 @@ export const details = {
   "trial.haOffline": "Home Assistant is not connected to it ({topic} is offline)",
   "trial.haUnknown":
     "Home Assistant keeps no state at {topic}; it shows the rigs once its MQTT integration uses this broker",
+  // Services elsewhere.
+  "client.unreachable": "The service at {origin} cannot be reached: {reason} ({within})",
+  "client.within": "within {seconds} s",
+  "client.refused": "no program listens there",
+  "client.unknown": "the host name is not known",
+  "client.noRoute": "there is no route to it",
+  "client.closed": "it closed the connection",
+  "client.late": "it did not answer in time",
+  "client.certificate": "its certificate is not trusted",
+  "client.tls": "the TLS connection failed",
+  "client.failed": "the connection failed",
+  "client.page": "{origin} answers {request} with a web page; a mining service answers with JSON",
+  "client.url": "must be like http://127.0.0.1:17790, without a user name, a password or a query",
   // Names of modes, as drivers have them.
   "mode.eco": "eco",
   "mode.medium": "medium",

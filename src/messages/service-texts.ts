@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type CodedText, textIn } from "./coded.ts";
+import { textIn } from "./coded.ts";
+import type { CodedText } from "./coded-text.ts";
 import { englishOf } from "./detail.ts";
 import english from "./en.json" with { type: "json" };
 import type { Language } from "./languages.ts";

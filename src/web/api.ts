@@ -1,6 +1,6 @@
 import { operations } from "virtual:operations";
 import type { CallName, Input, Reply } from "../contract/service.ts";
-import type { CodedText } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 import { detailText, loadDetails, ownWords } from "./details.ts";
 import { loadLanguage, t } from "./language.ts";
 import { problemWords } from "./service-words.ts";

@@ -1,8 +1,6 @@
 import { signal } from "@preact/signals";
-import type { CodedText } from "../messages/coded.ts";
-import { plainValues } from "../messages/coded.ts";
+import { type CodedText, detailFrom } from "../messages/coded-text.ts";
 import type { Language } from "../messages/languages.ts";
-import { filled } from "../messages/texts.ts";
 import { language } from "./language.ts";
 
 /** By code. */
@@ -41,17 +39,24 @@ export function loadDetails(): Promise<void> {
  * A detail of the service in the language of the page. Undefined in English, for a detail of a newer service, and until
  * the texts are loaded; then the component is rendered again.
  */
-export function detailText({ code, values }: CodedText): string | undefined {
+export function detailText(coded: CodedText): string | undefined {
   if (language === "en") return undefined;
-  const texts = details.value;
-  if (texts === null) {
-    void loadDetails();
-    return undefined;
-  }
-  const plain = plainValues(values, detailText);
-  const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
-  return text === undefined || plain === undefined ? undefined : filled(text, plain);
+  if (details.value === null) void loadDetails();
+  return details.value === null ? undefined : detailFrom(details.value, isRightToLeft() ? isolated(coded) : coded);
 }
+
+const isRightToLeft = (): boolean => document.documentElement.dir === "rtl";
+
+/** Addresses and names among right-to-left words keep their own order (first strong isolate, Unicode UAX 9). */
+const isolated = ({ code, values }: CodedText): CodedText => ({
+  code,
+  values: Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "object" ? isolated(value) : typeof value === "string" ? `\u2068${value}\u2069` : value,
+    ]),
+  ),
+});
 
 /** The same, or else the English text; `coded` is missing where a text has no code, and in what older services send. */
 export const ownWords = (english: string, coded: CodedText | null | undefined): string =>

@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
-import { type CodedText, textIn } from "../messages/coded.ts";
+import { textIn } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 import { detailText, ownWords } from "./details.ts";
 import { language, t } from "./language.ts";
 

@@ -16,7 +16,7 @@ const layers: Arrows = {
   link: ["async", "catalogue", "contract", "messages"],
   fleet: ["async", "contract", "link", "messages"],
   config: ["async", "catalogue", "contract", "link", "messages"],
-  client: ["async", "contract", "units"],
+  client: ["async", "contract", "messages", "units"],
   discovery: ["async", "client", "contract", "link"],
   service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "messages", "store", "units"],
   farm: ["async", "contract"],

@@ -3,7 +3,7 @@ import type { ControlKey, ControlValue } from "../../contract/readings.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
-import type { CodedText } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Declared } from "../declared.ts";
 import type { ReadManner } from "../fleet-rig.ts";
 import type { Remembered, RigState } from "../state.ts";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";

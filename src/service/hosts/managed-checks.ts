@@ -2,7 +2,7 @@ import { programOf } from "../../catalogue/mining-software.ts";
 import { parameterMistakes } from "../../catalogue/parameters.ts";
 import { type Mistake, mistake, thing } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";

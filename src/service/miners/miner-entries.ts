@@ -1,6 +1,6 @@
 import { notFound } from "../../contract/problems.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { NoticeMiner } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";

@@ -5,7 +5,7 @@ import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";

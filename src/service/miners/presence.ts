@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { briefOf, type RigState } from "../../fleet/state.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";

@@ -23,7 +23,8 @@ import {
 } from "../../fleet/state.ts";
 import type { PoolReading, Reading } from "../../link/driver.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coin, Coins } from "../money/coins.ts";

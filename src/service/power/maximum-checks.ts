@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Control } from "../../contract/readings.ts";
 import type { Reading } from "../../link/driver.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import { controlValue } from "../commands/control-value.ts";
 import type { RigWrite, Step } from "../commands/steps.ts";

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { briefOf } from "../../fleet/state.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import type { PowerGuard } from "../commands/actions.ts";

@@ -1,5 +1,5 @@
 import type { Control } from "../../contract/readings.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { PowerMemory, StoredMiner } from "../../store/index.ts";
 import type { PowerLadder } from "./power-ladder.ts";

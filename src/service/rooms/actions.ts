@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import { bulkRequest } from "../automation/bulk-request.ts";
 import { listOf } from "../automation/lists.ts";

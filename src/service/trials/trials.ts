@@ -8,7 +8,7 @@ import { messageIn, RigbridgeError } from "../../contract/problems.ts";
 import { finding, type SettingsFinding, type SettingsSection } from "../../contract/settings.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch } from "../../link/networks.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
-import type { Detail } from "../../messages/coded.ts";
+import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import type { KeptValues, Store } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";

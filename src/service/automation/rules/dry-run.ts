@@ -4,7 +4,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { TryReply } from "../../../contract/rules.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../fleet/state.ts";
-import type { Detail } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { TakeSample } from "../../../store/index.ts";
 import type { Sections } from "../../settings/live-settings.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Condition } from "../../../contract/rule-conditions.ts";
 import { DueQueue } from "../../../fleet/schedule.ts";
 import { type RigState, statusOf } from "../../../fleet/state.ts";
-import type { Detail } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";

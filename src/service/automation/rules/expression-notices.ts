@@ -1,4 +1,5 @@
-import { type CodedText, coded } from "../../../messages/coded.ts";
+import { coded } from "../../../messages/coded.ts";
+import type { CodedText } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import type { Stop } from "./expression-meter.ts";

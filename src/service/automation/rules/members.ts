@@ -1,5 +1,5 @@
 import type { RigState } from "../../../fleet/state.ts";
-import type { Detail } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";

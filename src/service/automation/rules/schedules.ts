@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { messageIn, RigbridgeError } from "../../../contract/problems.ts";
 import type { RunStep } from "../../../contract/steps.ts";
-import type { Detail } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";

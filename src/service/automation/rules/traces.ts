@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type RuleInfo, RuleRun } from "../../../contract/rules.ts";
-import type { Detail } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Store, StoredTrace, TraceFilter } from "../../../store/index.ts";
 import type { RunRecord } from "../run-types.ts";
