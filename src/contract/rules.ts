@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CodedText } from "./coded-text.ts";
 import { Duration } from "./duration.ts";
 import { asked, naming, type Reference } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
@@ -313,6 +314,10 @@ export const RuleRun = z.object({
     }),
   ),
   actions: z.array(z.object({ action: text, minerId: id.nullable(), state: text, message: text })),
+  coded: z
+    .object({ message: CodedText.nullable(), heldBy: CodedText.nullable() })
+    .optional()
+    .describe("message and heldBy by code; absent, or null, for texts without one"),
 });
 export type RuleRun = z.infer<typeof RuleRun>;
 export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
@@ -357,5 +362,6 @@ export const TryReply = z.object({
       "results of the expression with their counts, while the other conditions held or were unknown; null without one",
     ),
   notes: z.array(text).describe("what the stored history does not contain"),
+  codedNotes: z.array(CodedText).optional().describe("the same by code, in the same order"),
 });
 export type TryReply = z.infer<typeof TryReply>;

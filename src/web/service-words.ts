@@ -1,6 +1,8 @@
 import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
 import { textIn } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
+import { detailText, ownWords } from "./details.ts";
 import { language, t } from "./language.ts";
 
 /** The service's English texts, in the page's language where the catalogue has them. */
@@ -13,14 +15,26 @@ export function inOwnWords(notification: Notification): Notification {
   const texts = { notices: t.service.notices, over: t.service.over };
   return {
     ...notification,
-    title: (title && textIn(texts, title)) ?? notification.title,
-    message: (message && textIn(texts, message)) ?? notification.message,
+    title: (title && textOf(title)) ?? notification.title,
+    message: (message && textOf(message)) ?? notification.message,
   };
 }
 
-/** Why a request was refused: the sort of trouble in the language of the page before the details, which are English. */
-export function problemWords(code: string, details: string): string {
-  const titles: Readonly<Record<string, string>> = t.service.problems satisfies Record<ProblemCode, string>;
-  const title = Object.hasOwn(titles, code) ? titles[code] : undefined;
-  return language === "en" || title === undefined ? details : `${title}: ${details}`;
+const textOf = (text: CodedText): string | undefined => textIn(t.service, text, detailText) ?? detailText(text);
+
+const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Value | undefined =>
+  Object.hasOwn(texts, key) ? texts[key] : undefined;
+
+/**
+ * Why a request was refused, in the language of the page; the sort of trouble is before details that are only there in
+ * English.
+ */
+export function problemWords(code: string, english: string, own: string | undefined): string {
+  if (own !== undefined) return own;
+  const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
+  return language === "en" || title === undefined ? english : `${title}: ${english}`;
 }
+
+/** A word of a driver, such as the name of a mode; one that is not known is as the rig has it. */
+export const wordText = (word: string): string =>
+  found(t.rig.words, word) ?? ownWords(word, { code: `mode.${word}`, values: {} });
