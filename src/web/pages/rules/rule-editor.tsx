@@ -18,9 +18,10 @@ import {
   schemaOfText,
   shapeOf,
 } from "../../parts/schema-form/schema.ts";
-import { type Definition, forPeople, patchOf } from "./definition.ts";
+import { type Definition, filledIn, forPeople, patchOf } from "./definition.ts";
 import { readReferences } from "./references.ts";
-import { labelOf, ruleWords } from "./words.ts";
+import { ruleSentence } from "./sentence/index.ts";
+import { labelOf, namesIn, ruleWords } from "./words.ts";
 
 interface RuleEditorProps {
   /** Null: a new rule. */
@@ -88,6 +89,7 @@ function Loaded({
       readOnly={readOnly}
       isNew={isNew}
       verb={t.rules.save}
+      sentence={(value) => ruleSentence(filledIn(value, readyMade?.definition), namesIn(words))}
       onSave={(settings) => onSave(isNew ? settings : patchOf(saved, settings))}
     >
       {readyMade === undefined
