@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isSecret } from "./secrets.ts";
 
-/** A text with its own notation and form field: "2m", or "80%". */
-export type FormKind = "duration" | "share";
+/** A value with a notation of its own, for which a form has a field of its own: "2m", "80%", or ["mon-fri"]. */
+export type FormKind = "duration" | "share" | "days";
 
 /** What a value names. A form offers those that exist; `poolId` is the id of a pool, or of a pool group beside `pool_type: group`. */
 export type Reference =

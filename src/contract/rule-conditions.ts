@@ -97,16 +97,18 @@ const shares = ({ above, below }: Bounds): boolean => isShare(above) || isShare(
 
 export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 const day = `(?:${weekdays.join("|")})`;
-const Days = z
-  .array(
-    z
-      .string()
-      .max(7)
-      .regex(new RegExp(`^${day}(?:-${day})?$`), "must be a day like mon, or days like mon-fri"),
-  )
-  .min(1)
-  .max(7)
-  .describe("days on which it begins, like mon-fri; absent = every day");
+const Days = asked(
+  "days",
+  z
+    .array(
+      z
+        .string()
+        .max(7)
+        .regex(new RegExp(`^${day}(?:-${day})?$`), "must be a day like mon, or days like mon-fri"),
+    )
+    .min(1)
+    .max(7),
+).describe("days on which it begins, like mon-fri; absent = every day");
 const Clock = z
   .string()
   .max(5)

@@ -62,7 +62,7 @@ const conditions = {
   hook: [[{ hook: "alarm" }, "the webhook alarm is called"]],
   weekly: [
     [
-      { weekly: { days: ["mon-fri", "sun"], from: "22:00", to: "06:00" } },
+      { weekly: { days: ["mon", "tue-fri", "sun"], from: "22:00", to: "06:00" } },
       "it is between 22:00 and 06:00 on Mon–Fri and Sun",
     ],
   ],

@@ -154,7 +154,11 @@ function Values({
           <Field
             key={key}
             label={labelOf(key)}
-            hint={usual === null ? t.rules.required : t.rules.usual({ value: String(usual) })}
+            hint={
+              usual === null
+                ? t.rules.required
+                : t.rules.usual({ value: nameOfValue(usual, shapeOfValue(readyMade, key, usual, whole), words) })
+            }
           >
             {(attributes) => (
               <ValueControl
@@ -183,6 +187,11 @@ function shapeOfValue({ definition }: z.infer<typeof ReadyMadeRule>, key: string
   return shape?.kind === "name" || shape?.kind === "duration"
     ? shape
     : { kind: "text", long: false, options: [], secret: false };
+}
+
+function nameOfValue(value: Json, shape: Shape, words: ReturnType<typeof ruleWords>): string {
+  const text = String(value);
+  return (shape.kind === "name" ? words.directory(shape.of, {})?.nameOf(text) : undefined) ?? text;
 }
 
 function ValueControl({

@@ -1,6 +1,7 @@
 import type { Reference } from "../../../../contract/form-kind.ts";
 import { efficiency, energy, hashrate, number, percent, power, temperature } from "../../../format.ts";
 import { language, locale, t } from "../../../language.ts";
+import { singleDays, weekdays } from "../../../parts/schema-form/days.ts";
 import { durationParts, isObject, type Json, type Values } from "../../../parts/schema-form/schema.ts";
 
 /** The name of what a value stands for, such as that of a rule by its key. `parent`: the object that has it. */
@@ -29,6 +30,8 @@ const statuses = {
 export function optionText(key: string, value: string): string {
   if (key === "state") return lookUp(t.status, lookUp(statuses, value) ?? "") ?? lookUp(t.rules.words, value) ?? value;
   if (key === "reason") return lookUp(t.reason, value) ?? value;
+  if (key === "days") return weekday(value);
+  if (key === "action" && value === "locate") return t.rig.control.locate;
   if (key === "severity") return lookUp(t.severity, value) ?? value;
   return lookUp(t.rules.words, value) ?? value;
 }
@@ -82,22 +85,25 @@ export function amount(of: string, value: Json): string {
   return [number(value, 6), lookUp({ fanRpm: "rpm", frequency: "MHz", voltage: "mV" }, of)].filter(Boolean).join(" ");
 }
 
-/** The days of a rule, such as "mon-fri". */
-export const days = (value: Json): string =>
-  and(
-    all(value).map((each) =>
-      String(each)
-        .split("-")
-        .map((day) => weekday(day))
-        .join("–"),
-    ),
+/** Days such as ["mon-fri", "sun"]: "Mon–Fri and Sun". Three in a row are said as a span. */
+export function days(value: Json): string {
+  const runs: string[][] = [];
+  for (const day of singleDays(value)) {
+    const run = runs.at(-1);
+    if (run !== undefined && run.at(-1) === weekdays[weekdays.indexOf(day) - 1]) run.push(day);
+    else runs.push([day]);
+  }
+  return and(
+    runs.flatMap((run) => {
+      const texts = run.map(weekday);
+      return texts.length < 3 ? texts : [`${texts[0]}–${texts.at(-1)}`];
+    }),
   );
+}
 
 /** Some options of the choice of a key: "Stopped or Error". */
 export const options = (key: string, value: Json): string =>
   or(all(value).map((each) => optionText(key, String(each))));
-
-const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 function weekday(day: string): string {
   const index = weekdays.indexOf(day);
