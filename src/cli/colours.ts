@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { MinerStatus } from "../contract/resources.ts";
 
-type Colour = "red" | "yellow" | "green" | "gray";
+export type Colour = "red" | "yellow" | "green" | "gray";
 
 /** A stream that text is printed to. */
 export interface Output {
