@@ -17,7 +17,7 @@ const namesIn = (texts, path = []) => {
 };
 
 /** The source of `src/messages/names.ts`. */
-export const namesFile = ({ hints, ...english }) => `// Made by \`npm run i18n\` from en.json.
+export const namesFile = ({ hints, details, ...english }) => `// Made by \`npm run i18n\` from en.json.
 
 /** What is put into texts, by their paths. */
 export interface Names {
@@ -52,8 +52,11 @@ export async function hintsOfForms() {
   return Object.fromEntries([...new Set(hints)].sort().map((hint) => [hint, hint]));
 }
 
+/** The English details of the service by code, as its source has them. */
+export const detailsOfService = async () => (await source("messages/details.ts")).details;
+
 async function main() {
-  const english = { ...readMessages("en"), hints: await hintsOfForms() };
+  const english = { ...readMessages("en"), details: await detailsOfService(), hints: await hintsOfForms() };
   writeFileSync(join(folder, "en.json"), `${JSON.stringify(english, null, 2)}\n`);
   writeFileSync(join(folder, "names.ts"), namesFile(english));
   const { languages } = await import(pathToFileURL(join(folder, "languages.ts")).href);

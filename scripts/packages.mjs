@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
@@ -32,6 +32,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
       const web = await spawned(builder, [join(root, "scripts", "web.mjs")], childEnvironment());
       if (web.code !== 0) return web.output;
     }
+    if (sources === "nodes") writeEditorTexts(dist);
     for (const file of filesUnder(sources))
       if (file.includes("/", sources.length + 1) && copied.includes(extname(file)))
         cpSync(join(root, file), join(root, dist, file.slice(sources.length + 1)));
@@ -60,6 +61,22 @@ function writeServiceMessages(dist) {
   for (const file of readdirSync(folder).filter((each) => extname(each) === ".json")) {
     const { over, notices, channel } = JSON.parse(readFileSync(join(folder, file), "utf8")).service;
     writeFileSync(join(root, dist, "messages", file), JSON.stringify({ service: { over, notices, channel } }));
+  }
+}
+
+/** Of the details, Node-RED's editor shows those that a test of a connection and the values of actions have. */
+const editorFamilies = ["address.", "client.", "link.", "mode.", "rights.", "thing."];
+/** Languages of both Node-RED's editor and the messages; English is what the service itself says. */
+const editorLanguages = ["de", "es", "fr", "ru", "zh"];
+
+function writeEditorTexts(dist) {
+  const folder = join(root, dist, "service", "texts");
+  mkdirSync(folder, { recursive: true });
+  for (const language of editorLanguages) {
+    const { details, rig } = JSON.parse(readFileSync(join(root, "src", "messages", `${language}.json`), "utf8"));
+    const words = Object.entries(rig.words).map(([word, text]) => [`mode.${word}`, text]);
+    const shown = Object.entries(details).filter(([code]) => editorFamilies.some((start) => code.startsWith(start)));
+    writeFileSync(join(folder, `${language}.json`), JSON.stringify(Object.fromEntries([...words, ...shown])));
   }
 }
 

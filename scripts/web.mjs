@@ -89,15 +89,16 @@ function formSchemas() {
 
 /**
  * Completes each language's texts with the English ones that it lacks, and leaves in its file those of the first page.
- * `virtual:texts/de`: its other texts. `virtual:hints/de`: the hints of forms, which most pages do not have.
+ * `virtual:texts/de`: its other texts. `virtual:hints/de`, `virtual:details/de`: the hints of forms and the details of the
+ * service, which most pages do not have.
  */
 function messages() {
   const partsOf = async (own) => {
     const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
-    const { hints, ...texts } = completed(own, readMessages("en"));
-    return { hints, ...splitTexts(texts) };
+    const { hints, details, ...texts } = completed(own, readMessages("en"));
+    return { hints, details, ...splitTexts(texts) };
   };
-  const name = /^\0?virtual:(texts|hints)\/(\w+)$/;
+  const name = /^\0?virtual:(texts|hints|details)\/(\w+)$/;
   return {
     name: "messages",
     enforce: "pre",
@@ -105,8 +106,8 @@ function messages() {
     load: async (id) => {
       const [, kind, language] = name.exec(id) ?? [];
       if (language === undefined) return undefined;
-      const { hints, others } = await partsOf(readMessages(language));
-      return `export default ${JSON.stringify(kind === "hints" ? hints : others)};`;
+      const { hints, details, others } = await partsOf(readMessages(language));
+      return `export default ${JSON.stringify({ hints, details, texts: others }[kind])};`;
     },
     transform: {
       filter: { id: /[\\/]src[\\/]messages[\\/]\w+\.json$/ },

@@ -10,7 +10,8 @@ import { Fault, ofMiner, toRigbridgeError } from "../shared/faults.ts";
 import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
 import { topicOf } from "../shared/miner-state.ts";
-import { hindrance, offers } from "./commands.ts";
+import { wordFor } from "../shared/service-texts.ts";
+import { hindrance, type Offer, offers } from "./commands.ts";
 import { type Outcome, type Reply, type ResultRow, rehearse, toRow } from "./messages.ts";
 import { type CommandRequest, callFor, readNames, toRequest } from "./to-service-call.ts";
 import { isToMine, untilMining } from "./until-mining.ts";
@@ -58,8 +59,22 @@ export default function register(RED: NodeAPI): void {
   defineNode(RED, minerAction);
   serve(RED, "get", "/rigbridge/actions/:id", "rigbridge-service.read", async ({ params, query }) => {
     const { farm } = await serviceAt(RED, params.id);
-    return offers(minersNamed(farm, query), farm.features);
+    return offers(minersNamed(farm, query), farm.features).map((offer) => ({
+      ...offer,
+      words: wordsOf(offer, query.language),
+    }));
   });
+}
+
+/** The words among a control's options in the language of the editor, as far as they are known. */
+function wordsOf({ control }: Offer, language: unknown): Readonly<Record<string, string>> {
+  const words = (control?.options ?? []).map((option) => (typeof option === "string" ? option : option.label));
+  return Object.fromEntries(
+    words.flatMap((word) => {
+      const own = wordFor(word, language);
+      return own === undefined ? [] : [[word, own]];
+    }),
+  );
 }
 
 /** The miners that the editor's fields select now; all miners if the fields select none. */

@@ -62,11 +62,11 @@ function serveEditor(RED: NodeAPI): void {
     const { findServices } = await import("rigbridge/discovery");
     return findServices({ signal: AbortSignal.timeout(10_000), timeoutMs: 2_000 });
   });
-  serve(RED, "post", "/rigbridge/test", "rigbridge-service.write", async ({ body }) => {
+  serve(RED, "post", "/rigbridge/test", "rigbridge-service.write", async ({ body, query }) => {
     const { data } = TestRequest.safeParse(body);
     if (data === undefined) throw new Fault("input.invalid", "internal", { why: "POST {id, config, secrets}" });
     const settings = readConfig(serviceConfig, data.config);
-    return testService(settings, secretsOf(RED, data.id, data.secrets), translator(RED));
+    return testService(settings, secretsOf(RED, data.id, data.secrets), translator(RED), query.language);
   });
   serve(RED, "get", "/rigbridge/services/:id/:list", "rigbridge-service.read", async ({ params: { id, list } }) => {
     if (typeof list !== "string" || !isListName(list)) throw new Fault("not.found", "no-list");

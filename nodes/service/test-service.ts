@@ -1,6 +1,7 @@
 import { logTo, readLists } from "rigbridge/farm";
 import type { OpenedService } from "../shared/farm-connection.ts";
 import { type Translate, toRigbridgeError } from "../shared/faults.ts";
+import { messageFor } from "../shared/service-texts.ts";
 import { openService } from "./open-service.ts";
 import type { Secrets, ServiceSettings } from "./settings.ts";
 
@@ -17,11 +18,12 @@ export interface TestResult {
   readonly rigs: readonly { readonly address: string; readonly model: string; readonly problem: string | null }[];
 }
 
-/** Opens a service for the test; one inside Node-RED stores nothing. Throws the reason why it cannot be used. */
+/** Opens a service for the test; one inside Node-RED stores nothing. `language`: of the editor. Throws the reason why it cannot be used. */
 export async function testService(
   settings: ServiceSettings,
   secrets: Secrets,
   translate: Translate,
+  language: unknown = undefined,
 ): Promise<TestResult> {
   const ignore = (): void => undefined;
   const log = logTo({ info: ignore, warn: ignore, error: ignore });
@@ -29,7 +31,7 @@ export async function testService(
   const tested = settings.mode === "inside" ? { ...settings, scan: false } : settings;
   const opened = await openService({ settings: tested, secrets, file: ":memory:", log });
   try {
-    const rigs = settings.mode === "inside" ? await testRigs(opened, translate) : [];
+    const rigs = settings.mode === "inside" ? await testRigs(opened, translate, language) : [];
     return { ...(await totals(opened)), rigs };
   } finally {
     await opened.close();
@@ -48,7 +50,11 @@ async function totals({ service, caller }: OpenedService): Promise<Omit<TestResu
 }
 
 /** Reads each rig once. */
-async function testRigs({ service, caller }: OpenedService, translate: Translate): Promise<TestResult["rigs"]> {
+async function testRigs(
+  { service, caller }: OpenedService,
+  translate: Translate,
+  language: unknown,
+): Promise<TestResult["rigs"]> {
   const { miners } = await readLists(service, caller);
   return Promise.all(
     miners.map(async ({ id, hostDescription: address }) => {
@@ -59,7 +65,7 @@ async function testRigs({ service, caller }: OpenedService, translate: Translate
         const problem = isUnread ? (readings.notes[0] ?? translate("status.unreachable")) : null;
         return { address, model: hardware, problem };
       } catch (error) {
-        return { address, model: "", problem: toRigbridgeError(error, translate).message };
+        return { address, model: "", problem: messageFor(toRigbridgeError(error, translate), language) };
       }
     }),
   );

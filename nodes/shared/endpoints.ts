@@ -1,6 +1,7 @@
 import type { NodeAPI } from "node-red";
 import type { ConnectedService, FarmConnection } from "./farm-connection.ts";
 import { Fault, toRigbridgeError, translator } from "./faults.ts";
+import { messageFor } from "./service-texts.ts";
 import { connectionAt } from "./services.ts";
 
 /** A request of the editor. */
@@ -13,7 +14,7 @@ export interface EditorRequest {
 
 /**
  * Serves JSON to the editor at `/rigbridge/...`, for users with the permission. An error is sent with its HTTP status as
- * `{code, message}`.
+ * `{code, message}`, in the language that the query gives where the service has the message by code.
  */
 export function serve(
   RED: NodeAPI,
@@ -26,8 +27,8 @@ export function serve(
     handle({ params, query, body }).then(
       (answer) => reply.json(answer),
       (error: unknown) => {
-        const { status, code, message } = toRigbridgeError(error, translator(RED));
-        reply.status(status).json({ code, message });
+        const fault = toRigbridgeError(error, translator(RED));
+        reply.status(fault.status).json({ code: fault.code, message: messageFor(fault, query.language) });
       },
     );
   });

@@ -1,14 +1,13 @@
-import { Argument, Command, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { connectService } from "../client/index.ts";
 import { MinerActionQuery, minerActions } from "../contract/inputs.ts";
-import { minersIn } from "../contract/miners-in.ts";
-import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
-import type { Miner, MinerList } from "../contract/resources.ts";
+import { didYouMean } from "../contract/nearest.ts";
+import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { wording } from "../contract/wording.ts";
 import { failing } from "./failure.ts";
-import { type ServiceOptions, secretsHelp, serviceOptions, withAdvice } from "./service-options.ts";
-import { indented, table } from "./table.ts";
+import { findRig } from "./find-rig.ts";
+import { caller, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
+import { printable } from "./table.ts";
 
 interface ActOptions extends ServiceOptions {
   readonly pool?: string;
@@ -26,12 +25,10 @@ interface ActOptions extends ServiceOptions {
 }
 
 export function actCommand(): Command {
-  const command = new Command("act");
-  for (const option of serviceOptions()) command.addOption(option);
-  return command
+  return serviceCommand("act", "rigbridge act Garage restart", "rigbridge act Garage set_power_limit --watts 2.5kW")
     .description("Sends a command to a miner through a running service.")
     .argument("<miner>", "id, uid or name of the miner")
-    .addArgument(new Argument("<action>", "what to do").choices(minerActions))
+    .addArgument(actionArgument())
     .option("--pool <id>", "pool id, for add_pool and change_pool")
     .addOption(new Option("--pool-type <type>", "what --pool names (default: single)").choices(["single", "group"]))
     .option("--template <id>", "template id, for apply_template")
@@ -47,24 +44,25 @@ export function actCommand(): Command {
     .option("--mode <name>", "mode, for set_mode")
     .option("--on", "turn the signal on, for locate")
     .option("--off", "turn the signal off, for locate")
-    .addHelpText("after", secretsHelp)
     .action(failing(act));
 }
 
 async function act(wanted: string, action: string, options: ActOptions): Promise<void> {
   const query = queryOf(action, options);
-  const { service: url, key, locale } = options;
-  const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
-  const caller = { actor: "command line" };
-  try {
-    const { id, name } = findMiner(await service.listMiners({}, caller), wanted);
+  await withService(options, async (service) => {
+    const { id, name } = await findRig(service, wanted);
     const { message } = await service.minerAction({ ...query, id }, caller);
-    console.log(`${name}: ${message}`);
-  } catch (error) {
-    throw withAdvice(error, url);
-  } finally {
-    await service.close();
-  }
+    console.log(`${printable(name)}: ${message}`);
+  });
+}
+
+/** Names the nearest action, which commander does for options and commands only. */
+function actionArgument(): Argument {
+  const argument = new Argument("<action>", "what to do").choices(minerActions);
+  return argument.argParser((action: string) => {
+    if (minerActions.some((each) => each === action)) return action;
+    throw new InvalidArgumentError(`It must be one of ${minerActions.join(", ")}${didYouMean(action, minerActions)}`);
+  });
 }
 
 type Query = z.output<typeof MinerActionQuery>;
@@ -97,29 +95,3 @@ function queryOf(action: string, options: ActOptions): Query {
 
 const optionNamed = (parameter: PropertyKey | undefined): string =>
   Object.entries(parameters).find(([name]) => name === parameter)?.[1][0] ?? String(parameter);
-
-/**
- * The miner with this id, uid or name, in that order.
- * Throws `not.found`, and `input.invalid` with the candidates where several have the name.
- */
-function findMiner({ groupList }: MinerList, wanted: string): Miner {
-  const miners = minersIn(groupList);
-  const exact = miners.find(({ id }) => String(id) === wanted) ?? miners.find(({ uid }) => uid === wanted);
-  if (exact !== undefined) return exact;
-  const named = miners.filter(({ name }) => name === wanted);
-  const candidates =
-    named.length > 0 ? named : miners.filter(({ name }) => name.toLowerCase() === wanted.toLowerCase());
-  const [only, another] = candidates;
-  if (only !== undefined && another === undefined) return only;
-  if (only !== undefined) throw ambiguous(wanted, candidates);
-  throw notFound("miner", `"${wanted}"; GET /api/miners lists them`);
-}
-
-function ambiguous(wanted: string, miners: readonly Miner[]): RigbridgeError {
-  const rows = miners.map(({ id, uid, name, hostDescription }) => [`${id}`, uid ?? "", name, hostDescription]);
-  const list = indented(table(["Id", "Uid", "Name", "Address"], rows));
-  return new RigbridgeError(
-    "input.invalid",
-    `${miners.length} miners are named "${wanted}"; use an id instead:\n${list}`,
-  );
-}

@@ -1,9 +1,9 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Host } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { failing } from "./failure.ts";
-import { type ServiceOptions, secretsHelp, serviceOptions, withAdvice } from "./service-options.ts";
+import { caller, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
 
 interface TokenOptions extends ServiceOptions {
   readonly add?: true;
@@ -12,25 +12,17 @@ interface TokenOptions extends ServiceOptions {
 
 /** `rigbridge agent token` */
 export function tokenCommand(): Command {
-  const command = new Command("token");
-  for (const option of serviceOptions()) command.addOption(option);
-  return command
+  return serviceCommand("token", "rigbridge agent token rig-pc --add")
     .description("Creates the token with which the agent of a host connects to a running service, or revokes it.")
     .argument("<host>", "id, uid or host name of the host")
     .option("--add", "add the host if the service does not know it")
     .option("--revoke", "revoke its token; its agent is disconnected at once")
-    .addHelpText("after", secretsHelp)
     .action(failing(token));
 }
 
-const caller = { actor: "command line" };
-
-async function token(wanted: string, { service: url, key, locale, add, revoke }: TokenOptions): Promise<void> {
+async function token(wanted: string, { add, revoke, ...options }: TokenOptions): Promise<void> {
   if (add && revoke) throw new RigbridgeError("input.invalid", "Only one of --add and --revoke may be given");
-  // An agent is the same command, but needs neither the client nor its memory.
-  const { connectService } = await import("../client/index.ts");
-  const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
-  try {
+  await withService(options, async (service) => {
     const host = await findHost(service, wanted, add === true);
     if (revoke) {
       console.log(await revoked(service, host));
@@ -38,12 +30,10 @@ async function token(wanted: string, { service: url, key, locale, add, revoke }:
     }
     const { token: made } = await service.addAgent({ hostId: host.id }, caller);
     console.log(`The token of ${host.hostname}, which is shown only once:\n\n  ${made}\n`);
-    console.log(`Start the agent on that host: RIGBRIDGE_AGENT_TOKEN=<token> rigbridge agent --service ${url}`);
-  } catch (error) {
-    throw withAdvice(error, url);
-  } finally {
-    await service.close();
-  }
+    console.log(
+      `Start the agent on that host: RIGBRIDGE_AGENT_TOKEN=<token> rigbridge agent --service ${options.service}`,
+    );
+  });
 }
 
 /** By id, uid or host name, in that order. Throws `not.found`, and `input.invalid` where several have the name. */

@@ -4,6 +4,7 @@ import { tokenCommand } from "./agent-token.ts";
 import { defaultAgentFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { RunAgentOptions } from "./run-agent.ts";
+import { examples } from "./service-options.ts";
 
 export function agentCommand(): Command {
   const command = new Command("agent")
@@ -20,6 +21,7 @@ export function agentCommand(): Command {
     .option("--ca <file>", "certificate of the CA that signed the service's")
     .option("--insecure", "send the token unencrypted outside private networks, and accept any certificate")
     .option("--end-programs", "stop the programs that an agent has left running, then exit")
+    .addHelpText("after", examples("RIGBRIDGE_AGENT_TOKEN=secret rigbridge agent --service http://192.168.1.9:17790"))
     .action(failing(agent));
   return command.addCommand(tokenCommand().copyInheritedSettings(command));
 }

@@ -7,21 +7,26 @@ import { Config, configSchema, readConfig } from "../config/index.ts";
 import { isRecord } from "../contract/record.ts";
 import { defaultAgentFile, defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
+import { examples } from "./service-options.ts";
 import { settingsCommands } from "./settings.ts";
 import { counted } from "./table.ts";
 
 export function configCommand(): Command {
-  const config = new Command("config").description(
-    "Checks the configuration file, prints its JSON Schema for editors, and moves settings between a file and a service.",
-  );
+  const config = new Command("config")
+    .description(
+      "Checks the configuration file, prints its JSON Schema for editors, and moves settings between a file and a service.",
+    )
+    .addHelpText("after", examples("rigbridge config check"));
   config
     .command("check")
     .description("Prints ok, or every mistake with its line number.")
     .argument("[file]", "configuration file of the service or of an agent", defaultFile)
+    .addHelpText("after", examples("rigbridge config check /etc/rigbridge/rigbridge.yaml"))
     .action(failing(check));
   config
     .command("schema")
     .description("Prints the JSON Schema of the configuration.")
+    .addHelpText("after", examples("rigbridge config schema > rigbridge.schema.json"))
     .action(() => console.log(JSON.stringify(configSchema(), null, 2)));
   for (const each of settingsCommands()) config.addCommand(each);
   return config;

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { failing } from "./failure.ts";
 import type { MqttOptions } from "./run-mqtt.ts";
-import { secretsHelp, serviceOptions } from "./service-options.ts";
+import { examples, secretsHelp, serviceOptions } from "./service-options.ts";
 
 export function mqttCommand(): Command {
   const command = new Command("mqtt");
@@ -24,6 +24,7 @@ export function mqttCommand(): Command {
     .option("--retract", "instead: remove all that Rigbridge has announced and retained at the broker, and end")
     .option("--dry-run", "with --retract: only list what would be removed")
     .addHelpText("after", `${retractHelp}${secretsHelp}`)
+    .addHelpText("after", examples("rigbridge mqtt --broker mqtt://192.168.1.2"))
     .action(failing(mqtt));
 }
 

@@ -6,7 +6,12 @@ const commands = {
   serve: async () => (await import("./serve.ts")).serveCommand(),
   read: async () => (await import("./read.ts")).readCommand(),
   scan: async () => (await import("./scan.ts")).scanCommand(),
+  list: async () => (await import("./list.ts")).listCommand(),
+  add: async () => (await import("./add.ts")).addCommand(),
+  remove: async () => (await import("./remove.ts")).removeCommand(),
   act: async () => (await import("./act.ts")).actCommand(),
+  notifications: async () => (await import("./notifications.ts")).notificationsCommand(),
+  rules: async () => (await import("./rules.ts")).rulesCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
   agent: async () => (await import("./agent.ts")).agentCommand(),
@@ -15,11 +20,8 @@ const commands = {
   config: async () => (await import("./config.ts")).configCommand(),
 };
 
-const see = "rigs are listed on the dashboard, and by `curl http://127.0.0.1:17790/api/miners`";
-const add = "rigs are added on the dashboard, in rigbridge.yaml, or by POST /api/miners";
-const remove = "rigs are removed on the dashboard, or by DELETE /api/miners/{id}";
-/** Commands that people expect and that do not exist yet, with alternatives. */
-const absent: Readonly<Record<string, string>> = { list: see, ls: see, status: see, add, remove, rm: remove };
+/** Other names of commands, as the commands themselves have them. */
+const aliases: Readonly<Record<string, string>> = { ls: "list", rm: "remove" };
 
 /** The command line. Loads only the command named by the first argument, or all of them without one. */
 export async function program([name = ""]: readonly string[]): Promise<Command> {
@@ -30,9 +32,9 @@ export async function program([name = ""]: readonly string[]): Promise<Command> 
     .enablePositionalOptions()
     .showHelpAfterError("(use --help for details)");
   const all = Object.entries(commands);
-  const named = all.filter(([key]) => key === name);
+  const wanted = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  const named = all.filter(([key]) => key === wanted);
   for (const [, load] of named.length > 0 ? named : all)
     rigbridge.addCommand((await load()).copyInheritedSettings(rigbridge));
-  if (Object.hasOwn(absent, name)) rigbridge.error(`There is no command "${name}" yet: ${absent[name]}`);
   return rigbridge;
 }

@@ -1,14 +1,13 @@
 import { Command, Option } from "commander";
-import { didYouMean } from "../config/index.ts";
-import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { RigbridgeError } from "../contract/problems.ts";
 import { parseAddress } from "../link/address.ts";
-import type { Driver } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { type Identified, identify } from "../link/identify.ts";
 import { haltOf } from "../link/reason.ts";
+import { driverNamed } from "./driver-named.ts";
 import { failing } from "./failure.ts";
 import { type RigReport, rigText } from "./rig-text.ts";
-import { secretsHelp } from "./service-options.ts";
+import { examples, secretsHelp } from "./service-options.ts";
 
 interface ReadOptions {
   readonly driver?: string;
@@ -33,6 +32,10 @@ export function readCommand(): Command {
     .option("--makers-login", "if no login is given, try the maker's default login")
     .option("--json", "print JSON, in SI units")
     .addHelpText("after", secretsHelp)
+    .addHelpText(
+      "after",
+      examples("rigbridge read 192.168.1.50", "RIGBRIDGE_TOKEN=secret rigbridge read 192.168.1.7:8080 --json"),
+    )
     .action(failing(read));
 }
 
@@ -45,13 +48,6 @@ async function read(address: string, { driver, json, ...credentials }: ReadOptio
     throw new RigbridgeError("rig.timeout", `${address} did not answer within ${timeoutMs / 1000} s`, { cause: error });
   });
   console.log(json ? JSON.stringify(report, null, 2) : rigText(report, address));
-}
-
-function driverNamed(name: string): Driver {
-  const ids = drivers.map(({ id }) => id);
-  const driver = drivers.find(({ id }) => id === name);
-  if (driver !== undefined) return driver;
-  throw invalid("--driver", `must be one of ${ids.join(", ")}${didYouMean(name, ids)}`);
 }
 
 async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promise<RigReport> {

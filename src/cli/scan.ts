@@ -7,6 +7,7 @@ import { usualPorts } from "../link/ports.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan } from "../link/scan.ts";
 import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
+import { examples } from "./service-options.ts";
 import { counted, indented, printable, table } from "./table.ts";
 
 interface ScanOptions {
@@ -32,6 +33,7 @@ export function scanCommand(): Command {
     .option("--mdns", "also listen for rigs that announce themselves (default: if no network is given)")
     .option("--no-mdns", "do not listen for announcements")
     .option("--json", "print JSON")
+    .addHelpText("after", examples("rigbridge scan 192.168.1.0/24"))
     .action(failing(scanNetworks));
 }
 

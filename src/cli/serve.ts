@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { ServeOptions } from "./run-service.ts";
+import { examples } from "./service-options.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -13,6 +14,7 @@ export function serveCommand(): Command {
     .option("--without-rules", "start with all rules and schedules off, to change or delete one that does harm")
     .option("--host <address>", "address to listen on, overrides the configuration")
     .option("--port <number>", "port to listen on, overrides the configuration", portNumber)
+    .addHelpText("after", examples("rigbridge serve --data /var/lib/rigbridge --host 0.0.0.0 --make-key"))
     .action(failing(serve));
 }
 

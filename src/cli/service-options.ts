@@ -1,5 +1,7 @@
-import { Option } from "commander";
+import { Command, Option } from "commander";
+import type { connectService } from "../client/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { Caller } from "../contract/service.ts";
 
 /** How a command reaches a running service. */
 export const serviceOptions = (): Option[] => [
@@ -17,6 +19,39 @@ export interface ServiceOptions {
 
 export const secretsHelp =
   "\nOther users of this machine can see the options of a command;\npass secrets in environment variables instead.";
+
+/** The end of a command's help. */
+export const examples = (...lines: readonly string[]): string =>
+  ["", lines.length === 1 ? "Example:" : "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
+
+/** A command for a running service, with the options for its address and key. */
+export function serviceCommand(name: string, ...lines: readonly string[]): Command {
+  const command = new Command(name).addHelpText("after", secretsHelp).addHelpText("after", examples(...lines));
+  for (const option of serviceOptions()) command.addOption(option);
+  return command;
+}
+
+export type Client = ReturnType<typeof connectService>;
+
+/** Who the audit trail names for the commands. */
+export const caller: Caller = { actor: "command line" };
+
+/** Connects, and closes the connection at the end. Throws like `use`, with advice for the command line. */
+export async function withService<T>(
+  { service: url, key, locale }: ServiceOptions,
+  use: (service: Client) => Promise<T>,
+): Promise<T> {
+  // Loaded only now, so that the help appears quickly.
+  const { connectService } = await import("../client/index.ts");
+  const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
+  try {
+    return await use(service);
+  } catch (error) {
+    throw withAdvice(error, url);
+  } finally {
+    await service.close();
+  }
+}
 
 /** Adds advice for the command line to an error. */
 export function withAdvice(error: unknown, url: string): unknown {

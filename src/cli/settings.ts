@@ -1,24 +1,21 @@
-import { Command } from "commander";
-import { connectService } from "../client/index.ts";
+import type { Command } from "commander";
 import { exportedYaml } from "../config/export.ts";
 import { readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isSettingsSection, type SettingsSection } from "../contract/settings.ts";
 import { failing } from "./failure.ts";
-import { type ServiceOptions, secretsHelp, serviceOptions, withAdvice } from "./service-options.ts";
-
-const caller = { actor: "command line" };
+import { type Client, caller, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
 
 /** The commands of `rigbridge config` for a running service. */
 export const settingsCommands = (): Command[] => [
-  ofService("reload", "Has a running service read its configuration file again.").action(
-    failing((options: ServiceOptions) => withService(options, reload)),
-  ),
-  ofService(
-    "export",
-    "Prints what was saved in the dashboard as a part of a configuration file, without secrets.",
-  ).action(failing((options: ServiceOptions) => withService(options, exportSettings))),
-  ofService("import", "Saves the sections of a file in a running service, as the dashboard would.")
+  serviceCommand("reload", "rigbridge config reload")
+    .description("Has a running service read its configuration file again.")
+    .action(failing((options: ServiceOptions) => withService(options, reload))),
+  serviceCommand("export", "rigbridge config export > saved.yaml")
+    .description("Prints what was saved in the dashboard as a part of a configuration file, without secrets.")
+    .action(failing((options: ServiceOptions) => withService(options, exportSettings))),
+  serviceCommand("import", "rigbridge config import saved.yaml --dry-run")
+    .description("Saves the sections of a file in a running service, as the dashboard would.")
     .argument("<file>", "configuration file with the sections")
     .option("--dry-run", "only say what would change")
     .action(
@@ -27,28 +24,6 @@ export const settingsCommands = (): Command[] => [
       ),
     ),
 ];
-
-function ofService(name: string, description: string): Command {
-  const command = new Command(name).description(description).addHelpText("after", secretsHelp);
-  for (const option of serviceOptions()) command.addOption(option);
-  return command;
-}
-
-type Client = ReturnType<typeof connectService>;
-
-async function withService(
-  { service: url, key, locale }: ServiceOptions,
-  use: (service: Client) => Promise<void>,
-): Promise<void> {
-  const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
-  try {
-    await use(service);
-  } catch (error) {
-    throw withAdvice(error, url);
-  } finally {
-    await service.close();
-  }
-}
 
 async function reload(service: Client): Promise<void> {
   const { message } = await service.reloadSettings({}, caller);

@@ -14,6 +14,7 @@ import {
   twinFrom,
 } from "./farm-options.ts";
 import { faultNames } from "./fault-choice.ts";
+import { examples } from "./service-options.ts";
 import { answerLines, linesHelp } from "./simulate-output.ts";
 import { counted, indented, pairs, table } from "./table.ts";
 
@@ -44,6 +45,7 @@ export function simulateCommand(): Command {
     .option("--key <key>", "API key that it requires in ?key= (default: none)")
     .option("--port <port>", `its port on 127.0.0.1; 0 = any free one (default: ${defaultTwinPort})`)
     .addHelpText("after", `\nWhile the rigs run, type:\n${linesHelp}\n\nFaults:\n${wrapped(faultNames)}`)
+    .addHelpText("after", examples("rigbridge simulate --count 100 --mix axeos=1,cgminer=1"))
     .action(failing(simulate));
 }
 

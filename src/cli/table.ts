@@ -12,7 +12,7 @@ export function table(heads: readonly string[], allRows: readonly (readonly stri
   const [head = [], ...rows] = [heads, ...allRows].map((cells) => cells.filter(filled).map(printable));
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => width(cells[column] ?? ""))));
-  const right = head.map((_, column) => rows.every((cells) => /^([\d.,]+( \S{1,5})?)?$/.test(cells[column] ?? "")));
+  const right = head.map((_, column) => rows.every((cells) => figure.test(cells[column] ?? "")));
   return lines.map((cells) => rowText(cells, widths, right)).join("\n");
 }
 
@@ -25,6 +25,68 @@ function rowText(cells: readonly string[], widths: readonly number[], right: rea
   const last = padded.pop() ?? "";
   return hanging(padded.map((cell) => `${cell}  `).join(""), right.at(-1) ? last : last.trimEnd()).trimEnd();
 }
+
+/** Changes the look of a padded cell, not its width; `row` counts from 0 without the heads. */
+export type Paint = (cell: string, row: number, column: number) => string;
+
+/**
+ * Rows in columns of at most `columns` characters together, each row on one line: cells of the `flexible` columns are cut
+ * with "…" where they have no room, the widest column first. Columns of figures are aligned right.
+ */
+export function fittedTable(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  {
+    flexible,
+    columns = room + 2,
+    paint = (cell) => cell,
+  }: { readonly flexible: readonly number[]; readonly columns?: number; readonly paint?: Paint },
+): string[] {
+  const lines = [heads, ...rows].map((cells) => cells.map(printable));
+  const natural = heads.map((_, column) => widest(lines.map((cells) => cells[column] ?? "")));
+  const widths = narrowed(natural, flexible, columns - 2 * (heads.length - 1));
+  const right = heads.map((_, column) => lines.slice(1).every((cells) => figure.test(cells[column] ?? "")));
+  return lines.map((cells, line) =>
+    widths
+      .map((most, column) => {
+        const cell = cut(cells[column] ?? "", most);
+        const blanks = " ".repeat(most - width(cell));
+        const isLast = column === widths.length - 1;
+        const padded = right[column] ? blanks + cell : isLast ? cell : cell + blanks;
+        return line === 0 ? padded : paint(padded, line - 1, column);
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** A loop, since a call has room for only some 100,000 arguments. */
+const widest = (cells: readonly string[]): number => cells.reduce((most, cell) => Math.max(most, width(cell)), 0);
+
+/** Takes from the widest of the flexible columns until all have room together. */
+function narrowed(natural: readonly number[], flexible: readonly number[], most: number): number[] {
+  const widths = [...natural];
+  let excess = widths.reduce((sum, each) => sum + each, 0) - most;
+  for (; excess > 0; excess -= 1) {
+    const column = flexible.reduce(
+      (one, other) => ((widths[other] ?? 0) > (widths[one] ?? 0) ? other : one),
+      flexible[0] ?? 0,
+    );
+    const now = widths[column] ?? 0;
+    if (now <= narrowestCut) break;
+    widths[column] = now - 1;
+  }
+  return widths;
+}
+
+/** Fewer characters of a name would say nothing. */
+const narrowestCut = 6;
+
+/** At most this many characters, the last one "…" if some are missing. */
+export const cut = (text: string, most: number): string =>
+  width(text) <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
+
+const figure = /^([\d.,]+( \S{1,5})?)?$/;
 
 /** A text that follows `before` on its line and wraps below its own beginning. */
 export function hanging(before: string, text: string): string {

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { failing } from "./failure.ts";
 import type { WebOptions } from "./run-web.ts";
-import { secretsHelp, serviceOptions } from "./service-options.ts";
+import { examples, secretsHelp, serviceOptions } from "./service-options.ts";
 
 export function webCommand(): Command {
   const command = new Command("web");
@@ -17,6 +17,7 @@ export function webCommand(): Command {
       ),
     )
     .addHelpText("after", `${keysHelp}${secretsHelp}`)
+    .addHelpText("after", examples("rigbridge web --service http://192.168.1.9:17790"))
     .action(failing(web));
 }
 

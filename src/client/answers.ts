@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { CodedText } from "../contract/coded-text.ts";
 import { type ProblemCode, problems, RigbridgeError } from "../contract/problems.ts";
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import { oneLine } from "./secrets.ts";
 import type { Answer, Wire } from "./wire.ts";
 
@@ -10,7 +13,7 @@ export interface ErrorContext {
   readonly request: string;
 }
 
-export const garbled = (message: string): RigbridgeError => new RigbridgeError("service.garbled", message);
+export const garbled = (message: string | Detail): RigbridgeError => new RigbridgeError("service.garbled", message);
 
 export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
@@ -20,7 +23,7 @@ export const isPage = ({ type, body }: Answer): boolean =>
 /** The JSON of an answer. Throws `service.garbled`. */
 export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
   const what = `${wire.origin} answers ${request}`;
-  if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
+  if (isPage(answer)) throw garbled(detail("client.page", { origin: wire.origin, request }));
   // The decoder removes a byte order mark.
   const text = new TextDecoder().decode(answer.body);
   if (text.trim() === "") throw garbled(`${what} with nothing at all`);
@@ -32,13 +35,17 @@ export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown
   }
 }
 
+/** Left out by older services, and where a text has no code. */
+const Coded = CodedText.optional().catch(undefined);
+
 /** RFC 9457, as sent by a Rigbridge. */
 const Problem = z.object({
   type: z.string().startsWith("urn:rigbridge:problem:"),
   detail: z.string().default(""),
   title: z.string().default(""),
   code: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+  coded: Coded,
+  errors: z.array(z.object({ path: z.string(), message: z.string(), coded: Coded })).default([]),
 });
 
 /** The problem in a Rigbridge's answer; undefined for the answer of any other server. */
@@ -48,8 +55,24 @@ export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeErro
   if (problem === undefined) return undefined;
   const { detail, title, code } = problem;
   const clean = (text: string) => wire.scrub(oneLine(text, 1000));
-  const errors = problem.errors.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
-  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), clean(detail || title), { errors });
+  const cleanText = ({ code, values }: CodedText): CodedText => ({
+    code: clean(code),
+    values: Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        clean(name),
+        typeof value === "string" ? clean(value) : typeof value === "number" ? value : cleanText(value),
+      ]),
+    ),
+  });
+  const errors = problem.errors.map(({ path, message, coded }) => ({
+    path: clean(path),
+    message: clean(message),
+    ...(coded === undefined ? {} : { coded: cleanText(coded) }),
+  }));
+  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), clean(detail || title), {
+    errors,
+    coded: problem.coded === undefined ? null : cleanText(problem.coded),
+  });
 }
 
 /** Bytes; a longer answer is not an error of a service. */

@@ -3,6 +3,8 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
 import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axios";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import { oneLine, withoutKey } from "./secrets.ts";
 
 export interface WireRequest {
@@ -125,7 +127,7 @@ function baseOf(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   const plain = base?.username === "" && base.password === "" && base.search === "" && base.hash === "";
   if (base !== undefined && plain && /^https?:$/.test(base.protocol)) return base;
-  throw invalid("url", "must be like http://127.0.0.1:17790, without a user name, a password or a query");
+  throw invalid("url", detail("client.url"));
 }
 
 function ask<T>(
@@ -152,18 +154,18 @@ function ask<T>(
   });
 }
 
-const unreachable = (message: string) => new RigbridgeError("service.unreachable", message);
+const unreachable = (message: string | Detail) => new RigbridgeError("service.unreachable", message);
 
 /** Reasons for a failed connection; the codes are those of Node and OpenSSL. */
-const reasons: readonly (readonly [RegExp, string])[] = [
-  [/^ECONNREFUSED$/, "no program listens there"],
-  [/^(ENOTFOUND|EAI_)/, "the host name is not known"],
-  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "there is no route to it"],
-  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "it closed the connection"],
-  [/^(ETIMEDOUT|ECONNABORTED|ERR_CANCELED)$/, "it did not answer in time"],
-  [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "its certificate is not trusted"],
-  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "the TLS connection failed"],
-];
+const reasons = [
+  [/^ECONNREFUSED$/, "client.refused"],
+  [/^(ENOTFOUND|EAI_)/, "client.unknown"],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "client.noRoute"],
+  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "client.closed"],
+  [/^(ETIMEDOUT|ECONNABORTED|ERR_CANCELED)$/, "client.late"],
+  [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "client.certificate"],
+  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "client.tls"],
+] as const;
 
 /** Converts an Axios error to a RigbridgeError, keeping only its code. */
 function failure(error: unknown, origin: string, { maxBytes, timeoutMs, method, path }: WireRequest): RigbridgeError {
@@ -172,9 +174,9 @@ function failure(error: unknown, origin: string, { maxBytes, timeoutMs, method, 
     return garbled(`What answers at ${origin} speaks broken HTTP (${code})`);
   if (/maxContentLength/.test(message))
     return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(maxBytes / 1e6)} MB`);
-  const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
-  const within = reason === "it did not answer in time" ? `within ${timeoutMs / 1000} s` : code;
-  return unreachable(`The service at ${origin} cannot be reached: ${reason} (${within})`);
+  const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "client.failed";
+  const within = reason === "client.late" ? detail("client.within", { seconds: timeoutMs / 1000 }) : code;
+  return unreachable(detail("client.unreachable", { origin, reason: detail(reason), within }));
 }
 
 const garbled = (message: string) => new RigbridgeError("service.garbled", message);

@@ -10,6 +10,7 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
+import type { CodedText } from "../messages/coded-text.ts";
 
 import { misindentedLine } from "./indentation.ts";
 
@@ -20,6 +21,8 @@ export type Path = readonly PropertyKey[];
 export interface Finding {
   readonly path: Path;
   readonly message: string;
+  /** The message by code; absent if it has none. */
+  readonly coded?: CodedText | undefined;
 }
 
 interface Complaint {

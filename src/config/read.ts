@@ -10,7 +10,7 @@ import { type Environment, withEnvironment } from "./environment.ts";
 import { invalidConfig, readableByOthers, readText } from "./file.ts";
 import { knownKeys } from "./json-schema.ts";
 import { Config } from "./schema.ts";
-import { findingsIn, sentence, unknownKeySentence } from "./sentence.ts";
+import { findingsIn, sentence, unknownKey } from "./sentence.ts";
 
 export interface ReadConfig {
   readonly config: Config;
@@ -96,7 +96,7 @@ export function checkedConfig(value: unknown): Config {
   const { config, findings } = check(value, []);
   if (config !== undefined) return config;
   throw new RigbridgeError("config.invalid", "The configuration has mistakes", {
-    errors: findings.map(({ path, message }) => ({ path: pathText(path), message })),
+    errors: findings.map((each) => ({ ...each, path: pathText(each.path) })),
   });
 }
 
@@ -106,7 +106,7 @@ export function check(
   before: readonly Finding[] = [],
   also?: NamesOutside,
 ): { config: Config | undefined; findings: Finding[] } {
-  const parsed = Config.safeParse(value, { error: yamlSentence });
+  const parsed = Config.safeParse(value, { error: yamlSentence, reportInput: true });
   const issues = parsed.error?.issues ?? [];
   const findings = firstAtEachPath([
     ...before,
@@ -134,9 +134,10 @@ const yamlSentence = (issue: z.core.$ZodRawIssue): string =>
 const findingsOf = (issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] =>
   findingsIn(issues, (path, key) => {
     const section = sectionFor(key, path, value);
-    const message =
-      section === undefined ? unknownKeySentence(key, knownKeys(path)) : `is not indented; it belongs under ${section}`;
-    return { path: [...path, key], message };
+    const at = [...path, key];
+    if (section !== undefined) return { path: at, message: `is not indented; it belongs under ${section}` };
+    const { text, coded } = unknownKey(key, knownKeys(path));
+    return { path: at, message: text, coded };
   });
 
 /** The empty section before a key, where the key belongs to that section. */

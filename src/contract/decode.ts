@@ -4,7 +4,7 @@ import { didYouMean } from "./nearest.ts";
 import type { Operation } from "./operations.ts";
 import { invalidAll, type Mistake } from "./problems.ts";
 import { isRecord } from "./record.ts";
-import { wording } from "./wording.ts";
+import { messageOf, worded } from "./wording.ts";
 
 /** The query of a request as text. A name that occurs twice, or cannot be decoded, has no value. */
 export interface QueryText {
@@ -49,7 +49,7 @@ export function inputOf(
       ...(views.length > 0 && parts.query.values.has("view") ? [noView(views)] : []),
     ];
     const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
-      const result = schema?.safeParse(value, { error: wording });
+      const result = schema?.safeParse(value, worded);
       if (result?.success === false) mistakes.push(...mistakesOf(result.error.issues, root, mistakes));
       return isRecord(result?.data) ? result.data : {};
     };
@@ -58,7 +58,7 @@ export function inputOf(
       ...decode(body, parts.body, "body"),
       ...decode(params, parts.params, "path"),
     };
-    const userId = UserId.safeParse(parts.query.values.get("user_id"), { error: wording });
+    const userId = UserId.safeParse(parts.query.values.get("user_id"), worded);
     if (userId.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
     if (mistakes.length > 0) throw invalidAll(mistakes);
     return { input, userId: userId.data };
@@ -86,11 +86,14 @@ const unknownIn = ({ values, repeated, broken }: QueryText, known: readonly stri
 /** Mistakes by path, without fields that have one already: a parameter that is given twice is not also missing. */
 const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: readonly Mistake[]): Mistake[] =>
   issues
-    .map((issue) => ({ path: issue.path.join(".") || root, message: sentence(issue) }))
+    .map((issue) => ({ path: issue.path.join(".") || root, ...saidOf(issue) }))
     .filter(({ path }) => !known.some((mistake) => mistake.path === path));
 
 /** A union without a message of its own names every alternative. */
-const sentence = (issue: z.core.$ZodIssue): string =>
-  issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === "Invalid input"
-    ? [...new Set(issue.errors.flatMap((issues) => issues.map(sentence)))].join(", or ")
-    : issue.message;
+function saidOf(issue: z.core.$ZodIssue): Omit<Mistake, "path"> {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0 || issue.message !== "Invalid input")
+    return messageOf(issue);
+  const all = new Map(issue.errors.flat().map((each) => [saidOf(each).message, saidOf(each)]));
+  const [only, another] = all.values();
+  return only !== undefined && another === undefined ? only : { message: [...all.keys()].join(", or ") };
+}

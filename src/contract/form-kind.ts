@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { isSecret } from "./secrets.ts";
 
-/** A text with its own notation and form field: "2m", or "80%"; a `line` may be long, but never has a second line. */
-export type FormKind = "duration" | "share" | "line";
+/**
+ * A text with its own notation and form field: "2m", "80%", or ["mon-fri"]; a `line` may be long, but never has a
+ * second line.
+ */
+export type FormKind = "duration" | "share" | "line" | "days";
 
 /** What a value names. A form offers those that exist; `poolId` is the id of a pool, or of a pool group beside `pool_type: group`. */
 export type Reference =

@@ -81,7 +81,7 @@ const quantity = (unit: "W" | "°C", smallest: number) =>
       .max(40)
       .superRefine((text, context) => {
         const number = quantityIn(text, unit);
-        if (typeof number === "string") context.addIssue({ code: "custom", message: number });
+        if (typeof number !== "number") context.addIssue({ code: "custom", message: number.text });
       }),
     z.number().min(smallest).max(10_000_000),
     {

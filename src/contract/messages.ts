@@ -1,3 +1,4 @@
+import { detail } from "../messages/detail.ts";
 /** A message received on a topic. */
 export interface ReceivedMessage {
   readonly payload: string;
@@ -24,4 +25,4 @@ export interface Messages {
 export const noMessages: Messages = { isConfigured: false, listen: () => () => undefined, publish: () => false };
 
 /** The message if a setting requires the MQTT bridge and there is none. */
-export const needsMessages = "needs the MQTT bridge: set mqtt in the configuration";
+export const needsMessages = detail("input.needsMqtt").text;

@@ -1,3 +1,6 @@
+import type { CodedText, Detail } from "../messages/coded-text.ts";
+import { codeOf, detail } from "../messages/detail.ts";
+
 /**
  * The one error family: a stable code, a sentence for people and, for invalid input, every mistake at once.
  * The HTTP status of each code follows `decisions` of the API (RFC 9457 problem documents).
@@ -67,11 +70,18 @@ export type ProblemCode = keyof typeof problems;
 export interface Mistake {
   readonly path: string;
   readonly message: string;
+  /** The message by code; absent if it has none. */
+  readonly coded?: CodedText | undefined;
 }
+
+/** A mistake whose message has a code. */
+export const mistake = (path: string, { text, coded }: Detail): Mistake => ({ path, message: text, coded });
 
 export interface RigbridgeErrorOptions {
   readonly errors?: readonly Mistake[];
   readonly cause?: unknown;
+  /** The message by code, for an error that is made again from its parts. */
+  readonly coded?: CodedText | null;
   /** If the message quotes the answer from an address: the message without the quote. */
   readonly unquoted?: string;
 }
@@ -81,17 +91,21 @@ export class RigbridgeError extends Error {
   override readonly name = "RigbridgeError";
   readonly code: ProblemCode;
   readonly errors: readonly Mistake[];
+  /** The message by code, for clients that show it in another language; null if it has none. */
+  readonly coded: CodedText | null;
   /**
    * The message without any quoted answer from an address. A user who may add miners chooses the address, and must not
    * learn more about what answers there than that it is not a rig; the quote is for the machine's owner.
    */
   readonly unquoted: string;
 
-  constructor(code: ProblemCode, message: string, options: RigbridgeErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ProblemCode, message: string | Detail, options: RigbridgeErrorOptions = {}) {
+    const { text, coded } = typeof message === "string" ? { text: message, coded: options.coded ?? null } : message;
+    super(text, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.errors = options.errors ?? [];
-    this.unquoted = options.unquoted ?? message;
+    this.coded = coded;
+    this.unquoted = options.unquoted ?? text;
   }
 
   get status(): number {
@@ -100,7 +114,13 @@ export class RigbridgeError extends Error {
 }
 
 export const notFound = (what: string, id: string | number): RigbridgeError =>
-  new RigbridgeError("not.found", `There is no ${what} ${id}`);
+  new RigbridgeError("not.found", detail("thing.missing", { thing: thing(what), id }));
+
+/** The kind of a thing, such as "managed miner", by code if it has one. */
+export function thing(what: string): Detail | string {
+  const code = codeOf(what);
+  return code === undefined ? what : { text: what, coded: code };
+}
 
 /** The most mistakes in one error. With the longest path and message, in characters, it bounds the size of an error. */
 export const namedMistakes = 20;
@@ -109,12 +129,14 @@ const longestMessage = 500;
 
 /** Invalid input, with the first mistakes and the number of all others; `unnamed` are those that were only counted. */
 export function invalidAll(mistakes: readonly Mistake[], unnamed = 0): RigbridgeError {
-  const named = mistakes.slice(0, namedMistakes).map(({ path, message }) => ({
+  const named = mistakes.slice(0, namedMistakes).map(({ path, message, coded }) => ({
     path: shortened(path, longestPath),
     message: shortened(message, longestMessage),
+    ...(coded === undefined || message.length > longestMessage ? {} : { coded }),
   }));
   const more = mistakes.length - named.length + unnamed;
-  const errors = more === 0 ? named : [...named, { path: "", message: `and ${more.toLocaleString("en-US")} more` }];
+  const errors =
+    more === 0 ? named : [...named, mistake("", detail("input.others", { count: more.toLocaleString("en-US") }))];
   const sentences = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   return new RigbridgeError("input.invalid", sentences.join("; "), { errors });
 }
@@ -123,9 +145,18 @@ const shortened = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 
 /** Invalid input with a single mistake. */
-export const invalid = (path: string, message: string): RigbridgeError => invalidAll([{ path, message }]);
+export const invalid = (path: string, message: string | Detail): RigbridgeError =>
+  invalidAll([typeof message === "string" ? { path, message } : mistake(path, message)]);
 
 const awayCodes: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
+
+/** The message without any quote, by code if it has one: for a detail that contains it. */
+export const detailIn = ({ unquoted, coded }: RigbridgeError): string | Detail =>
+  coded === null ? unquoted : { text: unquoted, coded };
+
+/** The message, by code if it has one: for a text that contains it. */
+export const messageIn = ({ message, coded }: RigbridgeError): string | Detail =>
+  coded === null ? message : { text: message, coded };
 
 /** Whether the error means that a service elsewhere is away; with any other it has answered. */
 export const isAway = ({ code }: RigbridgeError): boolean => awayCodes.has(code);

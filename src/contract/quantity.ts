@@ -1,3 +1,5 @@
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import type { Control } from "./readings.ts";
 
 type Unit = NonNullable<Control["unit"]>;
@@ -34,23 +36,23 @@ const written = /^([+-]?\d{1,15}(?:[.,]\d{1,20})?(?:e[+-]?\d{1,3})?)\s*([^\d\s].
 const ambiguous = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 /**
- * The number in a text like "2500", "2.5 kW", "2,5kW" or "70 °F", in this unit; null: the number has no unit. A
- * returned string describes the mistake. There are no thousands separators.
+ * The number in a text like "2500", "2.5 kW", "2,5kW" or "70 °F", in this unit; null: the number has no unit. A detail
+ * says what is wrong with it. There are no thousands separators.
  */
-export function quantityIn(text: string, unit: Unit | null): number | string {
+export function quantityIn(text: string, unit: Unit | null): number | Detail {
   const [, digits, suffix = ""] = written.exec(text.trim()) ?? [];
   const known = unit === null ? [] : spellings[unit];
   const names = known.map(({ name }) => name).join(" or ");
   const number = Number(digits?.replace(",", "."));
   if (digits === undefined || !Number.isFinite(number))
-    return `must be a number${unit === null ? "" : ` in ${names}`}, like 21.5`;
-  if (/^[.,'’]/.test(suffix)) return "must not have thousands separators";
-  if (ambiguous.test(digits)) return "is ambiguous because of its comma: write 2500, or 2.5";
+    return unit === null ? detail("quantity.number") : detail("quantity.numberIn", { units: names });
+  if (/^[.,'’]/.test(suffix)) return detail("quantity.separators");
+  if (ambiguous.test(digits)) return detail("quantity.comma");
   if (suffix === "") return number;
   const spelling = known.find((each) => each.written.test(suffix));
   if (spelling !== undefined) return rounded(spelling.convert(number));
   const given = `"${suffix.slice(0, 12)}"`;
-  return unit === null ? `must be a number without a unit, not in ${given}` : `must be in ${names}, not in ${given}`;
+  return unit === null ? detail("quantity.noUnit", { given }) : detail("quantity.unit", { units: names, given });
 }
 
 /** Without the error of binary fractions, so that 2.3 kW is 2300 W. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CodedText } from "./coded-text.ts";
 
 /**
  * What a rig reports, in SI units; null if it does not. H/s stands for Sol/s and G/s on algorithms that are measured in
@@ -108,6 +109,7 @@ export const Reason = z.object({
   code: ReasonCode,
   text: z.string(),
   since: z.iso.datetime().describe("when this code was first seen"),
+  coded: CodedText.optional().describe("the text by code; absent for the rig's own words"),
 });
 export type Reason = z.infer<typeof Reason>;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
+import { CodedText } from "./coded-text.ts";
 import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
@@ -432,12 +433,6 @@ export type MiningSoftware = z.infer<typeof MiningSoftware>;
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
-export const CodedText = z.object({
-  code: text.describe("of the text in the catalogue of messages"),
-  values: z.record(z.string(), z.union([z.string(), z.number()])).describe("what is put into it, by name"),
-});
-export interface CodedText extends z.infer<typeof CodedText> {}
-
 export const Notification = z.object({
   id: int,
   minerId: int
@@ -459,6 +454,7 @@ export const Notification = z.object({
   ruleId: int.nullable().describe("the rule that made it; null if none did (Rigbridge extension)"),
   coded: z
     .object({ title: CodedText.nullable(), message: CodedText.nullable() })
+    .optional()
     .describe(
       "title and message by code, for clients that show them in another language; null: a text that a user wrote, or of an earlier release (Rigbridge extension)",
     ),

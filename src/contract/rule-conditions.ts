@@ -97,16 +97,18 @@ const shares = ({ above, below }: Bounds): boolean => isShare(above) || isShare(
 
 export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 const day = `(?:${weekdays.join("|")})`;
-const Days = z
-  .array(
-    z
-      .string()
-      .max(7)
-      .regex(new RegExp(`^${day}(?:-${day})?$`), "must be a day like mon, or days like mon-fri"),
-  )
-  .min(1)
-  .max(7)
-  .describe("days on which it begins, like mon-fri; absent = every day");
+const Days = asked(
+  "days",
+  z
+    .array(
+      z
+        .string()
+        .max(7)
+        .regex(new RegExp(`^${day}(?:-${day})?$`), "must be a day like mon, or days like mon-fri"),
+    )
+    .min(1)
+    .max(7),
+).describe("days on which it begins, like mon-fri; absent = every day");
 const Clock = z
   .string()
   .max(5)
@@ -151,7 +153,7 @@ export const conditionKinds = {
       of: z
         .enum([...readingNames, "median1h"])
         .optional()
-        .describe("what a share is of: another reading, or median1h, the reading's own median of the last hour"),
+        .describe("what a share is of: another reading, or the reading's own median of the last hour"),
     })
     .superRefine((condition, context) => {
       boundMistakes(condition, context);
@@ -175,11 +177,11 @@ export const conditionKinds = {
   state: z.strictObject({
     state: listed(StatusWord).describe("statuses of a miner, one of which it has"),
   }),
-  offline: z.strictObject({ offline: z.boolean().describe("true: it cannot be reached; false: it can") }),
+  offline: z.strictObject({ offline: z.boolean().describe("whether it cannot be reached, or can") }),
   reason: z.strictObject({ reason: listed(ReasonCode).describe("why it does not hash") }),
   pool: z
     .strictObject({
-      pool: z.enum(["dead", "wrong"]).describe("dead: no pool answers; wrong: it mines at none of those wanted"),
+      pool: z.enum(["dead", "wrong"]).describe("no pool answers, or it mines at none of those wanted"),
       wanted: onlyWith("pool", ["wrong"], listed(naming("pool", Line(200).min(1))).optional()).describe(
         "names of pools that are wanted; absent = all pools known here",
       ),

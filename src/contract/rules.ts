@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CodedText } from "./coded-text.ts";
 import { Duration } from "./duration.ts";
 import { asked, naming, type Reference } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
@@ -31,12 +32,12 @@ export type Places = Omit<Scope, "not">;
 const share = asked(
   "share",
   z.string().regex(/^(?:100|\d{1,2}(?:\.\d{1,2})?)%$/, 'must be a share from "0%" to "100%"'),
-).describe("share of the scope");
+).describe("share of these miners");
 const longest = 30 * 86_400;
 
 /** The keys of a rule; keys given with a ready-made rule override its own. */
 const ruleFields = {
-  enabled: z.boolean().optional().describe("false: it is listed and never evaluated; absent = true"),
+  enabled: z.boolean().optional().describe("whether it is evaluated; absent = yes"),
   scope: Scope.optional().describe("which miners; absent = all"),
   when: When.optional().describe("its conditions; absent: it is run by hand or by another rule"),
   limit: z
@@ -59,9 +60,7 @@ const ruleFields = {
       "must be false, or a mapping with share and within",
     )
     .optional()
-    .describe(
-      "if more of the scope than this is affected at once, nothing is done and you are asked; false = no guard",
-    ),
+    .describe("if more of these miners than this are affected at once, nothing is done and you are asked"),
   again: z
     .strictObject({
       after: Duration(1, 86_400).describe("time before its second action, like 10s; each later wait is twice as long"),
@@ -78,8 +77,8 @@ const ruleFields = {
     .describe("rules that hold this one while they fire"),
   do: Steps.optional(),
   onClear: Steps.optional().describe("steps that are run once its conditions no longer hold"),
-  onGiveUp: Steps.optional().describe("for again: steps that run once if its last action has not helped either"),
-  manual: z.boolean().optional().describe("people can run it for a miner; absent = only if it has no `when`"),
+  onGiveUp: Steps.optional().describe("steps that run once if its last action has not helped either"),
+  manual: z.boolean().optional().describe("people can run it for a miner; absent = only if it has no conditions"),
   safety: z.boolean().optional().describe("its power settings go before those of people"),
 };
 
@@ -133,7 +132,7 @@ const price = z
 const scheduleShape = {
   key: Key.describe("unique name of the schedule"),
   name: name.optional().describe("name for people; absent = its key"),
-  enabled: z.boolean().optional().describe("false: it never begins; absent = true"),
+  enabled: z.boolean().optional().describe("whether it begins at its times; absent = yes"),
   weekly: Weekly.optional().describe("hours of the week"),
   cron: CronText.optional(),
   timeZone: ZoneOption,
@@ -313,6 +312,10 @@ export const RuleRun = z.object({
     }),
   ),
   actions: z.array(z.object({ action: text, minerId: id.nullable(), state: text, message: text })),
+  coded: z
+    .object({ message: CodedText.nullable(), heldBy: CodedText.nullable() })
+    .optional()
+    .describe("message and heldBy by code; absent, or null, for texts without one"),
 });
 export type RuleRun = z.infer<typeof RuleRun>;
 export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
@@ -357,5 +360,6 @@ export const TryReply = z.object({
       "results of the expression with their counts, while the other conditions held or were unknown; null without one",
     ),
   notes: z.array(text).describe("what the stored history does not contain"),
+  codedNotes: z.array(CodedText).optional().describe("the same by code, in the same order"),
 });
 export type TryReply = z.infer<typeof TryReply>;

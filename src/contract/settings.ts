@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Detail } from "../messages/coded-text.ts";
+import { CodedText } from "./coded-text.ts";
 import { Flag, parameter } from "./inputs.ts";
 
 /**
@@ -67,8 +69,13 @@ export const SettingsFinding = z.object({
   ok: z.boolean().nullable().describe("null: it cannot be known by asking"),
   message: z.string(),
   url: z.string().optional().describe("an address at which this service can be opened; only of http"),
+  coded: CodedText.optional().describe("the message by code; absent if it has none"),
 });
 export type SettingsFinding = z.infer<typeof SettingsFinding>;
+
+/** What came of a trial, by code if the text has one. */
+export const finding = (ok: boolean | null, what: string | Detail): SettingsFinding =>
+  typeof what === "string" ? { ok, message: what } : { ok, message: what.text, coded: what.coded };
 
 export const SettingsTest = z.object({
   section: SectionName,

@@ -36,12 +36,12 @@ const SetStep = z.strictObject({
       error: ({ input }) =>
         `must be the key of a control: ${controlKeys.join(", ")}${typeof input === "string" ? didYouMean(input, controlKeys) : ""}`,
     }),
-  ).describe("key of a control, as in the miner's `controls`"),
+  ).describe("what is set"),
   value: z
     .union([z.string().min(1).max(200), z.number(), z.boolean()], {
       error: ({ input }) => (input === undefined ? "is required" : "must be a number, a text or true or false"),
     })
-    .describe("the control's new value; for power_target also best: the most profitable power"),
+    .describe("its new value; for the power also best: the most profitable"),
 });
 
 const parameter = z.union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false");
@@ -78,7 +78,7 @@ const ApplyStep = z.strictObject({
 });
 
 const NotifyStep = z.strictObject({
-  notify: naming("channel", Key).describe("key of a channel, or all"),
+  notify: naming("channel", Key).describe("the channel that is notified, or all"),
   severity: z.enum(severities).default("info").describe("how urgent it is"),
   title: Text(200).optional().describe("title of the message"),
   text: Text(2000).describe("the message; it may name values, like {{ miner.name }}"),
@@ -98,7 +98,7 @@ const PublishStep = z.strictObject({
 });
 
 const WaitStep = z.strictObject({ wait: Duration(1, longestWait).describe("duration until the next step, like 30s") });
-const RuleStep = z.strictObject({ rule: naming("rule", Key).describe("key of a rule whose steps are run") });
+const RuleStep = z.strictObject({ rule: naming("rule", Key).describe("the rule whose steps are run") });
 
 const ProgramStep = z.strictObject({
   run: z

@@ -1,3 +1,4 @@
+import { detail } from "../messages/detail.ts";
 import { invalid } from "./problems.ts";
 
 /** The words for on and off that front ends send, in any case. */
@@ -12,6 +13,5 @@ export function switchWord(text: string): boolean | null {
 
 /** A trigger can only be set to on. Throws `input.invalid` at `path`. */
 export function checkTrigger(key: string, text: string, path: string): void {
-  if (switchWord(text) !== true)
-    throw invalid(path, `"${key}" accepts only true: it is a one-time action and cannot be switched off`);
+  if (switchWord(text) !== true) throw invalid(path, detail("control.trigger", { control: key }));
 }

@@ -7,6 +7,7 @@ import { nameplateOf } from "../link/nameplate.ts";
 import { Pace } from "../link/pace.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
+import { detail } from "../messages/detail.ts";
 import { connectDevice } from "./connect-device.ts";
 import type { Declared, RigContext } from "./declared.ts";
 import { driverNamed, openRig } from "./open-rig.ts";
@@ -46,10 +47,11 @@ const madeWay = new DOMException("a command goes first", "AbortError");
 /** Errors of a restarting rig until it is ready: it refuses connections, closes them, or answers in part. */
 const unready: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.timeout", "rig.unreachable"]);
 
-const troubleOf = ({ code, unquoted, message }: RigbridgeError): Trouble => ({
+const troubleOf = ({ code, unquoted, message, coded }: RigbridgeError): Trouble => ({
   code,
   message: unquoted,
   quoted: message,
+  ...(coded === null ? {} : { coded }),
 });
 
 /** How a read is treated. */
@@ -212,7 +214,10 @@ export class FleetRig {
    */
   rig(): Rig {
     if (this.#rig === null)
-      throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} is not connected`);
+      throw new RigbridgeError(
+        "rig.unreachable",
+        detail("link.notConnected", { at: formatAddress(this.declared.address) }),
+      );
     return this.#rig;
   }
 
@@ -387,8 +392,8 @@ export class FleetRig {
   }
 
   #notBack({ message }: RigbridgeError): Trouble {
-    const sentence = `${formatAddress(this.declared.address)} is restarting and does not answer yet`;
-    return { code: "rig.unreachable", message: sentence, quoted: `${sentence} (${message})` };
+    const { text, coded } = detail("link.restarting", { at: formatAddress(this.declared.address) });
+    return { code: "rig.unreachable", message: text, quoted: `${text} (${message})`, coded };
   }
 
   /** Other firmware may answer now, perhaps at another port; a driver set by the owner stays. */

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
+import { detail } from "../messages/detail.ts";
 
 interface IdentityDoubts {
   /** The address, for messages. */
@@ -18,16 +19,16 @@ export function checkIdentity(known: Identity, read: Identity, { at, isDoubted, 
   if (differ(known.mac, read.mac) || differ(known.serial, read.serial))
     throw new RigbridgeError(
       "rig.other",
-      `Another rig answers at ${at}: ${read.mac ?? read.serial} instead of ${known.mac ?? known.serial}`,
+      detail("link.otherRig", { at, read: read.mac ?? String(read.serial), known: known.mac ?? String(known.serial) }),
     );
   if (isDoubted && isNamed(known) && !isSameName(known, read))
-    throw new RigbridgeError("rig.garbled", `What answers at ${at} does not report which rig it is`);
+    throw new RigbridgeError("rig.garbled", detail("link.nameless", { at }));
   // Only for a command: such a rig may be renamed or get other firmware, which other reads accept.
   const trait = isCommanded && !isNamed(known) ? traits.find((each) => differ(known[each], read[each])) : undefined;
   if (trait !== undefined)
     throw new RigbridgeError(
       "rig.other",
-      `Another rig answers at ${at}: its ${trait} is ${read[trait]} instead of ${known[trait]}`,
+      detail("link.otherTrait", { at, trait, read: String(read[trait]), known: String(known[trait]) }),
     );
 }
 

@@ -2,8 +2,10 @@ import type { Control, Identity, RigReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { DeviceReading, Halt, PoolReading, Reading } from "../link/driver.ts";
 import { type Kept, kept } from "../link/kept.ts";
-import { haltOf, isStarting, isStopped } from "../link/reason.ts";
+import { halt, haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { same } from "../link/same.ts";
+import type { CodedText, Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
@@ -49,6 +51,8 @@ export interface Trouble {
   readonly message: string;
   /** With text from the device, for the log. */
   readonly quoted: string;
+  /** The message by code; absent if it has none. */
+  readonly coded?: CodedText | undefined;
 }
 
 /** The present state of one rig. */
@@ -196,9 +200,11 @@ export function afterMiss(state: RigState, trouble: Trouble, expected: boolean, 
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 
-const silence = "It has not answered since the last read";
+const trouble = (code: string, { text, coded }: Detail): Trouble => ({ code, message: text, quoted: text, coded });
+
+const silence = detail("reason.silent");
 /** For a rig that was not read in time. */
-const unanswered: Trouble = { code: "rig.timeout", message: silence, quoted: silence };
+const unanswered = trouble("rig.timeout", silence);
 
 /**
  * After this many intervals without a read, such as while a command waits for the rig: the last readings age as with
@@ -238,9 +244,8 @@ function mergeIdentity(known: Kept<Identity> | null, read: Kept<Identity>): Kept
   });
 }
 
-const failure = "Rigbridge fails on the replies of this rig; the log has the error";
-/** For users, about a rig whose reading makes this program fail; the log has the error. */
-export const unusable: Trouble = { code: "internal", message: failure, quoted: failure };
+/** For people, of a rig whose reading makes this program fail; the log has the error. */
+export const unusable = trouble("internal", detail("reason.unusable"));
 
 /** Codes of rigs that answer but cannot be used in their present state. */
 const refusals: readonly string[] = [
@@ -285,21 +290,21 @@ const isRefused = (trouble: Trouble | null): boolean => trouble !== null && refu
 export function withReason(state: RigState, disabled: boolean, now: number): RigState {
   if (isUnread(state) && !disabled) return state;
   const known = state.reason;
-  const halt = disabled ? switchedOff : haltIn(state);
-  if (known?.code === halt?.code && known?.text === halt?.text) return state;
-  if (halt === null) return { ...state, reason: null };
-  const since = known?.code === halt.code ? known.since : now;
-  return { ...state, reason: { code: halt.code, text: halt.text, since } };
+  const found = disabled ? switchedOff : haltIn(state);
+  if (known?.code === found?.code && known?.text === found?.text) return state;
+  if (found === null) return { ...state, reason: null };
+  const since = known?.code === found.code ? known.since : now;
+  return { ...state, reason: { ...found, since } };
 }
 
-const switchedOff: Halt = { code: "user", text: "It is disabled" };
+const switchedOff = halt("user", detail("reason.disabled"));
 
 function haltIn({ reading, trouble, restarting }: RigState): Halt | null {
   if (reading !== null) return haltOf(reading);
-  const text = trouble?.message ?? silence;
-  if (trouble?.code === "rig.login") return { code: "login", text };
-  if (isRefused(trouble)) return { code: "unknown", text };
-  return restarting ? { code: "warming", text: "It is restarting" } : { code: "network", text };
+  const { message: text, coded } = trouble ?? unanswered;
+  if (trouble?.code === "rig.login") return { code: "login", text, coded };
+  if (isRefused(trouble)) return { code: "unknown", text, coded };
+  return restarting ? halt("warming", detail("reason.restarting")) : { code: "network", text, coded };
 }
 
 /** Whether two reads are equal except for the passing of time. */

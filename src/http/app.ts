@@ -8,6 +8,7 @@ import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
+import { detail } from "../messages/detail.ts";
 import { type Admission, admission } from "./admission.ts";
 import { addAgentRoute, routeUpgrades, wantsAgentSocket } from "./agents.ts";
 import { countAnswers, sendRead } from "./answers.ts";
@@ -233,5 +234,5 @@ function problemOf(error: Error & { code?: string }, request: FastifyRequest, lo
     return new RigbridgeError("input.invalid", "The path has a broken percent-escape");
   const id = randomUUID();
   log.error({ err: error, id, method: request.method, path: loggable(request.url) }, "a fault of the service");
-  return new RigbridgeError("internal", `The service failed to answer; its log has the reason under ${id}`);
+  return new RigbridgeError("internal", detail("service.failed", { id }));
 }

@@ -4,6 +4,7 @@ import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import type { SessionRow } from "../contract/session.ts";
+import { detail } from "../messages/detail.ts";
 import { derived } from "./derived.ts";
 import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } from "./keys.ts";
 import { isSession, pathOf } from "./paths.ts";
@@ -71,7 +72,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
     if (client !== undefined || check() === undefined) return client;
     // The path that the cookie belongs to.
     if (isSession(pathOf(request.url))) reply.header("set-cookie", sessionCookie(request, null));
-    throw counted(peer, reply, new RigbridgeError("session.ended", "This session has ended; log in with the API key"));
+    throw counted(peer, reply, new RigbridgeError("session.ended", detail("rights.session")));
   };
 
   return {
@@ -110,11 +111,11 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
   };
 }
 
-const wrongKey = () => new RigbridgeError("key.wrong", "The API key is wrong");
+const wrongKey = () => new RigbridgeError("key.wrong", detail("rights.key"));
 
 function limited(reply: FastifyReply): RigbridgeError {
   reply.header("retry-after", String(keyWindow));
-  return new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
+  return new RigbridgeError("too.many", detail("rights.keys"));
 }
 
 /** The key from the query, else from the header. Throws `input.invalid` if it is given twice or malformed. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts";
+import { CodedText } from "../contract/coded-text.ts";
 import * as events from "../contract/events.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
@@ -190,6 +191,7 @@ const replies = named({
   ...readings,
   RigReadings: undefined,
   ...resources,
+  CodedText,
   ...templateReplies,
   ...ruleReplies,
   ...rows,
@@ -256,6 +258,8 @@ export const problemResponse = (words: string): Json => ({
   content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
 });
 
+const coded: Json = { $ref: "#/components/schemas/CodedText" };
+
 export const problemSchema: Json = {
   type: "object",
   description: "RFC 9457",
@@ -265,12 +269,17 @@ export const problemSchema: Json = {
     status: { type: "integer", format: "int32" },
     detail: { type: "string", description: "what failed, on which thing, why, and what to do" },
     code: { type: "string", enum: Object.keys(problems), description: "a stable code" },
+    coded: { ...coded, description: "the detail by code, for clients in another language; absent if it has none" },
     errors: {
       type: "array",
       description: "every mistake in the input",
       items: {
         type: "object",
-        properties: { path: { type: "string" }, message: { type: "string" } },
+        properties: {
+          path: { type: "string" },
+          message: { type: "string" },
+          coded: { ...coded, description: "the message by code; absent if it has none" },
+        },
         required: ["path", "message"],
       },
     },

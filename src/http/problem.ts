@@ -1,4 +1,6 @@
+import type { CodedText } from "../contract/coded-text.ts";
 import { type Mistake, problems, type RigbridgeError } from "../contract/problems.ts";
+import { codeOf } from "../messages/detail.ts";
 
 export const problemType = "application/problem+json; charset=utf-8";
 
@@ -9,7 +11,15 @@ export interface ProblemDocument {
   readonly status: number;
   readonly detail: string;
   readonly code: string;
+  /** The detail by code, for clients that show it in another language. */
+  readonly coded?: CodedText;
   readonly errors?: readonly Mistake[];
+}
+
+/** Schemas contain messages as text; those without values have a code all the same. */
+function withCode(mistake: Mistake): Mistake {
+  const coded = mistake.coded ?? codeOf(mistake.message);
+  return coded === undefined ? mistake : { ...mistake, coded };
 }
 
 export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
@@ -18,5 +28,6 @@ export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
   status: error.status,
   detail: error.message,
   code: error.code,
-  ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+  ...(error.coded === null ? {} : { coded: error.coded }),
+  ...(error.errors.length > 0 ? { errors: error.errors.map(withCode) } : {}),
 });

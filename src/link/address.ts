@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 import { invalid, type RigbridgeError } from "../contract/problems.ts";
+import { detail } from "../messages/detail.ts";
 import { isForbidden } from "./forbidden-addresses.ts";
 
 /** Where a rig is: host name or address, and a port when one was given. */
@@ -15,7 +16,7 @@ export interface RigAddress {
  */
 export function parseAddress(text: string): RigAddress {
   const address = storedAddress(text);
-  if (isNoRig(address)) throw bad(text, "is an address that no rig can have (link-local, multicast or unspecified)");
+  if (isNoRig(address)) throw bad(text, "forbidden");
   return address;
 }
 
@@ -23,10 +24,10 @@ export function parseAddress(text: string): RigAddress {
 export function storedAddress(text: string): RigAddress {
   const match = /^(?:(https?):\/\/)?(\[[^[\]]*\]|[^:[\]/]*|[0-9A-Fa-f:.]*)(?::([^:[\]/]*))?\/?$/.exec(bare(text));
   const [, scheme, written = "", port] = match ?? [];
-  if (match === null) throw bad(text, "is not written as host, host:port or [IPv6]:port");
+  if (match === null) throw bad(text, "form");
   const unbracketed = written.startsWith("[");
   const host = (unbracketed ? written.slice(1, -1) : written).toLowerCase();
-  if (unbracketed && !isIPv6(host)) throw bad(text, "contains brackets around something that is not an IPv6 address");
+  if (unbracketed && !isIPv6(host)) throw bad(text, "brackets");
   checkHost(text, host);
   return { host, port: port === undefined ? null : parsePort(text, port), tls: scheme === "https" };
 }
@@ -79,36 +80,37 @@ export const portIn = ({ port, protocol }: URL): number => Number(port) || (prot
 
 /** The address after the checks that have their own error messages. */
 function bare(text: string): string {
-  if (text.trim() === "")
-    throw invalid("address", "is empty; it is a host name or IP address, with :port where needed");
-  if (text.length > 300) throw invalid("address", "is too long");
+  if (text.trim() === "") throw invalid("address", detail("address.empty"));
+  if (text.length > 300) throw invalid("address", detail("address.long"));
   // Checked first, because the other errors quote the input.
-  if (text.includes("@")) throw invalid("address", "contains a user name; set username and password instead");
-  if (/[\s\p{Cc}]/u.test(text)) throw bad(text, "contains whitespace");
+  if (text.includes("@")) throw invalid("address", detail("address.user"));
+  if (/[\s\p{Cc}]/u.test(text)) throw bad(text, "space");
   const rest = text.replace(/^https?:\/\//i, "");
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(rest)) throw bad(text, "has a scheme other than http:// and https://");
-  if (/[/?#\\]/.test(rest.replace(/\/$/, ""))) throw bad(text, "has a path; give only host and port");
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(rest)) throw bad(text, "scheme");
+  if (/[/?#\\]/.test(rest.replace(/\/$/, ""))) throw bad(text, "path");
   return text.replace(/^https?/i, (scheme) => scheme.toLowerCase());
 }
 
 function checkHost(text: string, host: string): void {
-  if (host === "") throw bad(text, "has no host");
+  if (host === "") throw bad(text, "host");
   if (isIP(host) !== 0) return;
-  if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host)) throw bad(text, "is not a valid IP address");
+  if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host)) throw bad(text, "ip");
   const labels = host.replace(/\.$/, "").split(".");
   if (host.length > 253 || !labels.every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label))) {
-    throw bad(text, "is not a valid host name");
+    throw bad(text, "name");
   }
 }
 
 function parsePort(text: string, port: string): number {
   const number = /^[0-9]{1,5}$/.test(port) ? Number(port) : 0;
-  if (number < 1 || number > 65_535) throw bad(text, "has a port that is not between 1 and 65535");
+  if (number < 1 || number > 65_535) throw bad(text, "port");
   return number;
 }
 
-const bad = (text: string, what: string): RigbridgeError =>
-  invalid("address", `${JSON.stringify(text.slice(0, 80))} ${what}`);
+type Flaw = "space" | "scheme" | "path" | "form" | "brackets" | "host" | "ip" | "name" | "port" | "forbidden";
+
+const bad = (text: string, flaw: Flaw): RigbridgeError =>
+  invalid("address", detail(`address.${flaw}`, { text: JSON.stringify(text.slice(0, 80)) }));
 
 /** host:port, for messages. */
 export const hostAndPort = (host: string, port: number): string =>

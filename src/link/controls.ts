@@ -1,5 +1,6 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Control, ControlKey, ControlValue } from "../contract/readings.ts";
+import { detail } from "../messages/detail.ts";
 import type { PoolAction } from "./driver.ts";
 
 /** A control with the function that sets it. A driver lists only controls that it has read, so each of them works. */
@@ -17,13 +18,13 @@ export async function setControl(
   signal: AbortSignal,
 ): Promise<string> {
   const found = offered.find(({ control }) => control.key === key);
-  if (found === undefined) throw new RigbridgeError("control.absent", `This rig does not offer "${key}" now`);
+  if (found === undefined) throw new RigbridgeError("control.absent", detail("control.notNow", { control: key }));
   checkValue(found.control, value);
   return found.set(value, signal);
 }
 
 export const absentPoolAction = (action: PoolAction): RigbridgeError =>
-  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
+  new RigbridgeError("control.absent", detail("control.pools", { action }));
 
 function checkValue({ key, kind, min, max, options }: Control, value: ControlValue): void {
   const words = (options ?? []).map((option) => (typeof option === "string" ? option : option.label));

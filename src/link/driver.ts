@@ -1,4 +1,5 @@
 import type { Control, ControlKey, ControlValue, Identity, ReasonCode, RigReadings } from "../contract/readings.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 import type { Link } from "./link.ts";
 
 /**
@@ -122,6 +123,8 @@ export interface Halt {
   readonly code: ReasonCode;
   /** A sentence for people. */
   readonly text: string;
+  /** The sentence by code; absent for the device's own words. */
+  readonly coded?: CodedText | undefined;
 }
 
 /** A pool with its login. */

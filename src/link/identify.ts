@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
+import { detail } from "../messages/detail.ts";
 import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
@@ -45,9 +46,10 @@ export class ClosedRig extends RigbridgeError {
   /** The error's sentence without the rig's name. */
   readonly reason: string;
 
-  constructor(rig: string, reason: string, driver: Driver, identity: Partial<Identity>) {
-    super("rig.login", `${rig} ${reason}`);
-    this.reason = reason;
+  constructor(rig: string, token: "noToken" | "wrongToken", driver: Driver, identity: Partial<Identity>) {
+    const said = detail(`link.${token}`, { at: rig });
+    super("rig.login", said);
+    this.reason = said.text.slice(rig.length + 1);
     this.driver = driver;
     this.identity = { ...unknownIdentity, ...identity };
   }
@@ -60,7 +62,7 @@ export class UnreadableRig extends RigbridgeError {
   readonly reason = "this version cannot read it";
 
   constructor(at: string, make: string) {
-    super("rig.unknown-protocol", `${at} is ${withArticle(make)}, which this version cannot read`);
+    super("rig.unknown-protocol", detail("link.unreadable", { at, make: withArticle(make) }));
     this.identity = { ...unknownIdentity, make };
   }
 }
@@ -223,8 +225,7 @@ class Search {
     const recognised = driver.recognise(this.#asked.signs(gathered));
     if (recognised === undefined || isQuestion(recognised)) return;
     const { token } = this.#credentials;
-    const what =
-      token === undefined ? "requires its access token, and none is configured" : "rejects this access token";
+    const what = token === undefined ? "noToken" : "wrongToken";
     throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, recognised);
   }
 

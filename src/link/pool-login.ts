@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
-import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { type Mistake, mistake, RigbridgeError } from "../contract/problems.ts";
+import { detail } from "../messages/detail.ts";
 import type { PoolLogin } from "./driver.ts";
 import { hostAndPortOf } from "./pool-url.ts";
 
@@ -20,11 +21,11 @@ export function checkLogin({ url, worker, password }: PoolLogin): PoolUrl {
   const parsed = parsePoolUrl(url);
   const mistakes: Mistake[] = [];
   if (parsed === null) {
-    mistakes.push({ path: "url", message: "is not a pool address like stratum+tcp://pool.example.com:3333" });
+    mistakes.push(mistake("url", detail("address.pool")));
   }
-  if (worker === "") mistakes.push({ path: "worker", message: "is empty" });
-  if (!isField(worker)) mistakes.push({ path: "worker", message: "is too long or contains control characters" });
-  if (!isField(password)) mistakes.push({ path: "password", message: "is too long or contains control characters" });
+  if (worker === "") mistakes.push(mistake("worker", detail("address.worker")));
+  if (!isField(worker)) mistakes.push(mistake("worker", detail("address.characters")));
+  if (!isField(password)) mistakes.push(mistake("password", detail("address.characters")));
   if (parsed === null || mistakes.length > 0) {
     const all = mistakes.map(({ path, message }) => `${path} ${message}`).join("; ");
     throw new RigbridgeError("input.invalid", all, { errors: mistakes });

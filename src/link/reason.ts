@@ -1,4 +1,6 @@
 import type { ReasonCode, RigReadings } from "../contract/readings.ts";
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import type { Halt, PoolReading, Reading } from "./driver.ts";
 
 /** What firmware writes for each reason, in its sentences and codes; the first match counts. */
@@ -20,9 +22,14 @@ const words: readonly (readonly [RegExp, ReasonCode])[] = [
 /** The reason in a firmware's own words; null where they name none. */
 export const reasonIn = (text: string): ReasonCode | null => words.find(([word]) => word.test(text))?.[1] ?? null;
 
-export const stopped: Halt = { code: "user", text: "It is stopped" };
+/** A reason in words of this program. */
+export const halt = (code: ReasonCode, { text, coded }: Detail): Halt => ({ code, text, coded });
 
-export const noPoolAnswers: Halt = { code: "pools", text: "None of its pools answers" };
+export const stopped = halt("user", detail("reason.stopped"));
+
+export const noPoolAnswers = halt("pools", detail("reason.noPoolAnswers"));
+
+export const tuning = halt("tuning", detail("reason.tuning"));
 
 /** Reason by the firmware's own words; `otherwise` where they name none. */
 export const haltBy = (text: string, otherwise: ReasonCode): Halt => ({ code: reasonIn(text) ?? otherwise, text });
@@ -48,15 +55,15 @@ export const isStarting = ({ starting, readings: { uptime } }: OfReading<"starti
 /** Why a rig does not hash, from one read; null while it hashes, and where its hash rate and switch are unknown. */
 export function haltOf(reading: Reading): Halt | null {
   const { hashrate, mining, errors } = reading.readings;
-  if (reading.off === true) return { code: "no-power", text: "Its plug is off" };
+  if (reading.off === true) return halt("no-power", detail("reason.plugOff"));
   // A mining program that does not answer: its hash rate is unknown.
   if (reading.halt?.code === "program") return reading.halt;
   const isOff = isStopped(reading);
   if (!isOff && (hashrate === null ? mining !== false : hashrate > 0)) return null;
   if (reading.halt !== undefined) return reading.halt;
   if (isOff) return stopped;
-  if (isStarting(reading)) return { code: "warming", text: "It is starting" };
-  return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It reports no reason" };
+  if (isStarting(reading)) return halt("warming", detail("reason.starting"));
+  return poolHalt(reading.pools) ?? errorHalt(errors) ?? halt("unknown", detail("reason.none"));
 }
 
 /** A halt if all of its own pools for the first algorithm are dead or disabled; otherwise null. */
@@ -64,7 +71,7 @@ export function poolHalt(pools: readonly PoolReading[]): Halt | null {
   const own = pools.filter(({ devFee, dual }) => !devFee && dual !== true);
   if (own.length === 0 || own.some(({ status }) => status === "enabled")) return null;
   const isDead = own.some(({ status }) => status === "dead");
-  return isDead ? noPoolAnswers : { code: "pools", text: "All of its pools are disabled" };
+  return isDead ? noPoolAnswers : halt("pools", detail("reason.poolsDisabled"));
 }
 
 /** The first error with a reason, otherwise the first error. */

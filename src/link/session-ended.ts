@@ -7,7 +7,7 @@ import { RigbridgeError } from "../contract/problems.ts";
  * of the refusal.
  */
 export class SessionEnded extends RigbridgeError {
-  constructor({ code, message, unquoted }: RigbridgeError) {
-    super(code, message, { unquoted });
+  constructor({ code, message, unquoted, coded }: RigbridgeError) {
+    super(code, message, { unquoted, coded });
   }
 }

@@ -1,11 +1,6 @@
+import { type CodedText, type Lookup, plainValues } from "./coded-text.ts";
 import type english from "./en.json";
 import type { Names } from "./names.ts";
-
-/** A text of the service by its code: its path below `service` in the files of messages. */
-export interface CodedText {
-  readonly code: string;
-  readonly values: Readonly<Record<string, string | number>>;
-}
 
 type Paths<Text, Path extends string> = Text extends string
   ? Path
@@ -16,7 +11,7 @@ export type TextCode = Paths<Pick<(typeof english)["service"], "notices" | "chan
 type NamesOf<Code extends TextCode> = `service.${Code}` extends keyof Names ? Names[`service.${Code}`] : never;
 type ValuesOf<Code extends TextCode> = [NamesOf<Code>] extends [never]
   ? []
-  : [values: Readonly<Record<NamesOf<Code>, string | number>>];
+  : [values: Readonly<Record<NamesOf<Code>, CodedText["values"][string]>>];
 
 /** A code with the values that its text needs. A code without an English text does not compile. */
 export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<Code>): CodedText => ({
@@ -24,10 +19,12 @@ export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<C
   values: values ?? {},
 });
 
-/** The text in the language of these messages; undefined if they have none, as of a newer service. */
-export function textIn(service: unknown, { code, values }: CodedText): string | undefined {
+/** The text in the language of these messages, with the texts among its values from `inner`. */
+export function textIn(service: unknown, { code, values }: CodedText, inner: Lookup): string | undefined {
   const found = code.split(".").reduce<unknown>((texts, key) => (isTexts(texts) ? texts[key] : undefined), service);
-  const text: unknown = typeof found === "function" ? Reflect.apply(found, undefined, [values]) : found;
+  const plain = plainValues(values, inner);
+  if (plain === undefined) return undefined;
+  const text: unknown = typeof found === "function" ? Reflect.apply(found, undefined, [plain]) : found;
   return typeof text === "string" ? text : undefined;
 }
 

@@ -2,8 +2,8 @@ import type english from "./en.json";
 import type { Names } from "./names.ts";
 import type { Forms, Values } from "./texts.ts";
 
-/** The texts of a language, as in en.json without the hints of forms. Those with {names} are functions of the values that are put into them. */
-export type Messages = Callable<Omit<typeof english, "hints">, "">;
+/** The texts of a language, as in en.json without hints and details, which are loaded when they are shown. Those with {names} are functions of the values that are put into them. */
+export type Messages = Callable<Omit<typeof english, "hints" | "details">, "">;
 
 type Callable<Text, Path extends string> = Text extends string
   ? Path extends keyof Names

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
-import { type CodedText, textIn } from "./coded.ts";
+import { textIn } from "./coded.ts";
+import type { CodedText } from "./coded-text.ts";
+import { englishOf } from "./detail.ts";
 import english from "./en.json" with { type: "json" };
 import type { Language } from "./languages.ts";
 import type { Messages } from "./messages.ts";
@@ -10,7 +12,7 @@ export type ServiceTexts = Pick<Messages["service"], "over" | "notices" | "chann
 
 /** A text in a language; one without a code is as a user wrote it. */
 export const textOf = (text: string | CodedText, language: Language): string =>
-  typeof text === "string" ? text : (textIn(serviceTexts(language), text) ?? text.code);
+  typeof text === "string" ? text : (textIn(serviceTexts(language), text, englishOf) ?? englishOf(text) ?? text.code);
 
 const read = new Map<Language, ServiceTexts>();
 

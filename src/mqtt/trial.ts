@@ -1,6 +1,7 @@
 import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
-import { RigbridgeError } from "../contract/problems.ts";
-import type { SettingsFinding } from "../contract/settings.ts";
+import { messageIn, RigbridgeError } from "../contract/problems.ts";
+import { finding, type SettingsFinding } from "../contract/settings.ts";
+import { detail } from "../messages/detail.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import { readRetained } from "./read-retained.ts";
 
@@ -14,10 +15,7 @@ const versionTopic = "$SYS/broker/version";
 /** Connects beside the bridge, reads the broker's version and whether Home Assistant is there, and disconnects. */
 export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Promise<SettingsFinding[]> {
   const { url } = settings;
-  if (url === undefined)
-    return [
-      { ok: null, message: "The broker inside Rigbridge starts with the bridge; there is nothing to ask before" },
-    ];
+  if (url === undefined) return [finding(null, detail("trial.inside"))];
   const place = placeOf(url);
   const { birthTopic } = homeAssistantSettings(settings);
   const retained = new Map<string, string>();
@@ -38,11 +36,11 @@ export async function tryBroker(settings: MqttSettings, signal: AbortSignal): Pr
     });
     const name = retained.get(versionTopic);
     const who = name === undefined ? "" : ` (${name})`;
-    const broker = `The broker at ${place}${who} accepts this login with MQTT ${version === 5 ? "5" : "3.1.1"}`;
-    return [{ ok: true, message: broker }, homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
+    const accepts = detail("trial.brokerAccepts", { place: `${place}${who}`, version: version === 5 ? "5" : "3.1.1" });
+    return [finding(true, accepts), homeAssistantAt(settings, birthTopic, retained.get(birthTopic))];
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
-    return [{ ok: false, message: error.message }];
+    return [finding(false, messageIn(error))];
   }
 }
 
@@ -60,7 +58,10 @@ export async function besideBridge<T>(
   failure.promise.catch(() => undefined);
   const fail = (...words: unknown[]): void =>
     failure.reject(new RigbridgeError("service.unreachable", String(words.at(-1))));
-  const late = (): void => fail(`The broker at ${placeOf(settings.url)} did not answer in time`);
+  const late = (): void =>
+    failure.reject(
+      new RigbridgeError("service.unreachable", detail("trial.brokerLate", { place: placeOf(settings.url) })),
+    );
   signal.addEventListener("abort", late, { once: true });
   let connection: MqttConnection | undefined;
   try {
@@ -81,11 +82,8 @@ const connected = (connection: MqttConnection): Promise<void> =>
   new Promise((resolve) => connection.connected(resolve));
 
 function homeAssistantAt(settings: MqttSettings, topic: string, state: string | undefined): SettingsFinding {
-  if (settings.homeAssistant === false) return { ok: null, message: "Home Assistant is told of no rigs" };
-  if (state === "online") return { ok: true, message: `Home Assistant is connected to it (${topic} is online)` };
-  if (state === "offline") return { ok: false, message: `Home Assistant is not connected to it (${topic} is offline)` };
-  return {
-    ok: null,
-    message: `Home Assistant keeps no state at ${topic}; it shows the rigs once its MQTT integration uses this broker`,
-  };
+  if (settings.homeAssistant === false) return finding(null, detail("trial.haOff"));
+  if (state === "online") return finding(true, detail("trial.haOnline", { topic }));
+  if (state === "offline") return finding(false, detail("trial.haOffline", { topic }));
+  return finding(null, detail("trial.haUnknown", { topic }));
 }

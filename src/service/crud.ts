@@ -1,5 +1,6 @@
-import { notFound, RigbridgeError } from "../contract/problems.ts";
+import { notFound, RigbridgeError, thing } from "../contract/problems.ts";
 import type { ActionReply } from "../contract/resources.ts";
+import { detail } from "../messages/detail.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
 /** The visible rows: a row that was removed from the configuration file is kept, but hidden. */
@@ -17,7 +18,7 @@ export function find<T>(collection: Collection<T>, id: number, what: string): St
 export function findOwn<T>(collection: Collection<T>, id: number, what: string): Stored<T> {
   const row = find(collection, id, what);
   if (row.owner === "file")
-    throw new RigbridgeError("owned.by-file", `${what} ${id} is declared by the configuration file; change it there`);
+    throw new RigbridgeError("owned.by-file", detail("thing.owned", { thing: thing(what), id }));
   return row;
 }
 
@@ -29,7 +30,8 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
 
 /** Throws `in.use` with the names of its users. */
 export function refuseInUse(what: string, users: readonly string[]): void {
-  if (users.length > 0) throw new RigbridgeError("in.use", `${what} is still used by ${users.slice(0, 5).join(", ")}`);
+  if (users.length > 0)
+    throw new RigbridgeError("in.use", detail("thing.used", { what, users: users.slice(0, 5).join(", ") }));
 }
 
 /** The reply to a successful action. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { HostGpu, IdleRule } from "../contract/agent.ts";
+import type { CodedText } from "../contract/coded-text.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import {
-  type CodedText,
   CommandCause,
   coinClasses,
   type commandStates,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CodedText } from "../contract/coded-text.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import { deferredDelete } from "./deferred-delete.ts";
@@ -11,7 +12,12 @@ export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fan
 export type Layout = z.infer<typeof Layout>;
 
 /** `since`: epoch ms */
-export const KeptReason = z.object({ code: ReasonCode, text: z.string(), since: z.number() });
+export const KeptReason = z.object({
+  code: ReasonCode,
+  text: z.string(),
+  since: z.number(),
+  coded: CodedText.optional(),
+});
 export const Records = z.object({ bestShare: z.number().nullable(), foundBlocks: z.number().nullable() });
 
 /** What is remembered of a rig across restarts. */

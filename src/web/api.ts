@@ -1,5 +1,7 @@
 import { operations } from "virtual:operations";
 import type { CallName, Input, Reply } from "../contract/service.ts";
+import type { CodedText } from "../messages/coded-text.ts";
+import { detailText, loadDetails, ownWords } from "./details.ts";
 import { loadLanguage, t } from "./language.ts";
 import { problemWords } from "./service-words.ts";
 
@@ -88,18 +90,39 @@ export async function request(
 
 async function problemOf(response: Response): Promise<Problem> {
   const [text] = await Promise.all([response.text().catch(() => ""), loadLanguage()]);
-  const { code, detail, title, errors } = parsed(text);
-  const mistakes = Array.isArray(errors) ? errors.filter(isMistake) : [];
+  const { code, detail, title, errors, coded } = parsed(text);
+  const named = Array.isArray(errors) ? errors.filter(isMistake) : [];
+  const hasOwn = isCoded(coded) || named.some((each) => isCoded(each.coded));
+  if (hasOwn) await loadDetails();
+  const mistakes = named.map(({ path, message, coded }) => ({
+    path,
+    message: isCoded(coded) ? ownWords(message, coded) : message,
+  }));
   const words = [detail, title].find((each) => typeof each === "string");
+  const own = isCoded(coded) ? detailText(coded) : named.length > 0 && hasOwn ? sentenceOf(mistakes) : undefined;
   return new Problem(
     response.status,
     typeof code === "string" ? code : "service.refused",
-    typeof words === "string" ? problemWords(String(code), words) : t.problem.status({ status: response.status }),
+    typeof words === "string" ? problemWords(String(code), words, own) : t.problem.status({ status: response.status }),
     mistakes,
   );
 }
 
-const isMistake = (each: unknown): each is Mistake =>
+/** As the service puts the mistakes into one sentence. */
+const sentenceOf = (mistakes: readonly Mistake[]): string =>
+  mistakes.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+
+/** The service's own schema describes its values. */
+const isCoded = (value: unknown): value is CodedText =>
+  typeof value === "object" &&
+  value !== null &&
+  "code" in value &&
+  typeof value.code === "string" &&
+  "values" in value &&
+  typeof value.values === "object" &&
+  value.values !== null;
+
+const isMistake = (each: unknown): each is Mistake & { readonly coded?: unknown } =>
   typeof each === "object" &&
   each !== null &&
   "path" in each &&

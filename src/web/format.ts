@@ -1,3 +1,4 @@
+import { hashUnit } from "../contract/hash-unit.ts";
 import { inForm } from "../messages/texts.ts";
 import { language, locale, t } from "./language.ts";
 
@@ -41,13 +42,6 @@ export function scaled(value: number | null | undefined, unit: string, largest?:
   const index = Math.max(0, Math.min(prefixes.length - 1, step));
   const scaledDown = value / 1000 ** index;
   return `${largest === undefined ? short(scaledDown) : number(scaledDown, 2)} ${prefixes[index] ?? ""}${unit}`;
-}
-
-/** The unit in which the hash rate of an algorithm is measured. */
-export function hashUnit(algorithm: string | null | undefined): string {
-  const name = (algorithm ?? "").toLowerCase();
-  if (/equihash|zhash|beamhash|verushash-?sol/.test(name)) return "Sol/s";
-  return /cuck(oo|aroo|atoo)/.test(name) ? "G/s" : "H/s";
 }
 
 /** H/s, or Sol/s and G/s for algorithms measured in those. */

@@ -30,9 +30,10 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
-/** Undefined until loaded. */
-export const notifications = signal<readonly Notification[] | undefined>(undefined);
-/** Every count of open alarms uses these, which the list of alarms shows. */
+const received = signal<readonly Notification[] | undefined>(undefined);
+/** undefined until they are read. */
+export const notifications = computed(() => received.value?.map(inOwnWords));
+/** Every count of open alarms is of these, which the list of alarms shows. */
 export const openAlarms = computed(() => notifications.value?.filter(({ closedUtc }) => closedUtc === null));
 /** Those that need attention: above info and unacknowledged. */
 export const urgentAlarms = computed(() =>
@@ -82,7 +83,7 @@ let lastHeard = Date.now();
 function flush(): void {
   flushTimer = undefined;
   if (changed) rigs.value = { byId, loaded: true };
-  if (notesChanged) notifications.value = [...notes.values()].sort((one, other) => other.id - one.id);
+  if (notesChanged) received.value = [...notes.values()].sort((one, other) => other.id - one.id);
   changed = false;
   notesChanged = false;
 }
@@ -145,10 +146,9 @@ async function readOthers(signal: AbortSignal): Promise<void> {
 
 function keepNotifications(list: readonly Notification[]): void {
   notes.clear();
-  const own = list.map(inOwnWords);
-  for (const notification of own) notes.set(notification.id, notification);
+  for (const notification of list) notes.set(notification.id, notification);
   notesChanged = false;
-  notifications.value = own;
+  received.value = list;
 }
 
 function receive(type: string, data: unknown): void {
@@ -163,7 +163,7 @@ function receive(type: string, data: unknown): void {
   } else if (type === "summary") summary.value = data as Summary;
   else if (type === "notification") {
     const notification = data as Notification;
-    notes.set(notification.id, inOwnWords(notification));
+    notes.set(notification.id, notification);
     markNotes();
   } else if (type === "notification-acknowledged") {
     for (const id of (data as { ids: readonly number[] }).ids) {
@@ -248,7 +248,7 @@ export function stopLive(): void {
   rigs.value = { byId, loaded: false };
   summary.value = null;
   notes.clear();
-  notifications.value = undefined;
+  received.value = undefined;
 }
 
 /** Follows the events after the lists, or after the last event if only the visible rows changed. */

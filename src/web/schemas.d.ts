@@ -29,3 +29,9 @@ declare module "virtual:hints/*" {
   const hints: Readonly<Record<string, string>>;
   export default hints;
 }
+
+/** The details of the service in one language, by their codes. */
+declare module "virtual:details/*" {
+  const details: Readonly<Record<string, string>>;
+  export default details;
+}

@@ -1,6 +1,8 @@
 import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
 import { textIn } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
+import { detailText, ownWords } from "./details.ts";
 import { language, t } from "./language.ts";
 
 /** The service's English texts, in the page's language where the catalogue has them. */
@@ -10,17 +12,28 @@ export function inOwnWords(notification: Notification): Notification {
   if (language === "en") return notification;
   // A service of an earlier release, from which this page may still be open, sends no codes.
   const { title, message } = notification.coded ?? { title: null, message: null };
-  const texts = { notices: t.service.notices, over: t.service.over };
   return {
     ...notification,
-    title: (title && textIn(texts, title)) ?? notification.title,
-    message: (message && textIn(texts, message)) ?? notification.message,
+    title: (title && textOf(title)) ?? notification.title,
+    message: (message && textOf(message)) ?? notification.message,
   };
 }
 
-/** Why a request was refused: the kind of problem in the page's language, followed by the English details. */
-export function problemWords(code: string, details: string): string {
-  const titles: Readonly<Record<string, string>> = t.service.problems satisfies Record<ProblemCode, string>;
-  const title = Object.hasOwn(titles, code) ? titles[code] : undefined;
-  return language === "en" || title === undefined ? details : `${title}: ${details}`;
+const textOf = (text: CodedText): string | undefined => textIn(t.service, text, detailText) ?? detailText(text);
+
+const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Value | undefined =>
+  Object.hasOwn(texts, key) ? texts[key] : undefined;
+
+/**
+ * Why a request was refused, in the page's language. Where there are only English details, the kind of problem stands
+ * before them.
+ */
+export function problemWords(code: string, english: string, own: string | undefined): string {
+  if (own !== undefined) return own;
+  const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
+  return language === "en" || title === undefined ? english : `${title}: ${english}`;
 }
+
+/** A driver's word, such as the name of a mode; an unknown one is shown as the rig reports it. */
+export const wordText = (word: string): string =>
+  found(t.rig.words, word) ?? ownWords(word, { code: `mode.${word}`, values: {} });

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Command } from "commander";
+import { program } from "../../src/cli/program.ts";
 import { rigKinds } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
 import { command, rigbridge, running } from "./command.ts";
@@ -26,13 +28,19 @@ describe("rigbridge", () => {
     expect(stderr).toContain("(Did you mean simulate?)");
   });
 
-  test("a command that does not exist yet names what to use", async () => {
-    expect(await command(["list", "--json"])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        'There is no command "list" yet: rigs are listed on the dashboard, and by `curl ',
-      ),
-    });
+  test("an action of act that is mistyped names the nearest one", async () => {
+    expect((await command(["act", "Garage", "restrat"])).stderr).toContain('did you mean "restart"?');
+  });
+
+  test("the help of every command has an example", async () => {
+    const all = (parent: Command): Command[] => parent.commands.flatMap((each) => [each, ...all(each)]);
+    const commands = all(await program([]));
+    expect(commands.length).toBeGreaterThan(12);
+    for (const each of commands) {
+      let help = "";
+      each.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help).toMatch(new RegExp(`\\nExamples?:\\n(.*\\n)*?  (\\w+=\\w+ )?rigbridge .*\\b${each.name()}\\b`));
+    }
   });
 });
 

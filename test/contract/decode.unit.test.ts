@@ -60,7 +60,10 @@ describe("of very many mistakes", () => {
 
   test("20 are named, and how many more there are", () => {
     const { errors, message } = invalidAll(mistakes);
-    expect(errors).toEqual([...mistakes.slice(0, 20), { path: "", message: "and 1,214 more" }]);
+    expect(errors).toEqual([
+      ...mistakes.slice(0, 20),
+      expect.objectContaining({ path: "", message: "and 1,214 more" }),
+    ]);
     expect(message).toMatch(/^miners\.0: is wrong; .*miners\.19: is wrong; and 1,214 more$/);
     expect(invalidAll(mistakes.slice(0, 20)).errors).toEqual(mistakes.slice(0, 20));
     expect(invalidAll(mistakes.slice(0, 2), 7).errors.at(-1)?.message).toBe("and 7 more");

@@ -44,6 +44,6 @@ describe("a number in a command", () => {
     ["1,234.5", "W", "must not have thousands separators"],
     ["1 234", "W", "must be a number in W or kW or MW, like 21.5"],
   ] as const)("%s in %s is refused with what is wrong", (text, unit, mistake) => {
-    expect(quantityIn(text, unit)).toBe(mistake);
+    expect(quantityIn(text, unit)).toMatchObject({ text: mistake });
   });
 });

@@ -339,6 +339,7 @@ describe("an error of the service", () => {
       title: "Not found",
       status: 404,
       detail: "There is no miner 7",
+      coded: { code: "thing.missing", values: { thing: { code: "thing.miner", values: {} }, id: 7 } },
       code: "not.found",
     });
   });

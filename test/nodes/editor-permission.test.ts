@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ownHost } from "../own-host.ts";
 import { root } from "../package/packed.ts";
 import { until } from "../until.ts";
 import { type NodeRed, startNodeRed } from "./real-node-red.ts";
@@ -96,5 +97,13 @@ describe("The editor's endpoints", () => {
     expect(answers[2]).toContain("has_key");
     const kept = ["flows.json", "flows_cred.json"].map((file) => readFile(join(red.userDir, file), "utf8"));
     for (const text of [...answers, ...(await Promise.all(kept)), red.log()]) expect(text).not.toContain(testKey);
+  });
+
+  test("say in the language of the editor what the service says by code", async () => {
+    const trial = { id: "service", config: { ...service.node, url: `http://${ownHost()}:9` }, secrets: {} };
+    const message = async (language: string) =>
+      (await ask("all", `/rigbridge/test?language=${language}`, "POST", trial)).text();
+    expect(await message("de")).toMatch(/Der Dienst unter .* ist nicht erreichbar: dort lauscht kein Programm/);
+    expect(await message("en-US")).toMatch(/The service at .* cannot be reached: no program listens there/);
   });
 });

@@ -46,6 +46,7 @@ const mayBePacked = [
   /^dist\/[a-z-]+\/[a-z-]+\.(js|html)$/,
   /^dist\/[a-z-]+\/icons\/[a-z-]+\.svg$/,
   /^dist\/[a-z-]+\/locales\/(en-US|de)\/[a-z-]+\.(json|html)$/,
+  /^dist\/service\/texts\/(de|es|fr|ru|zh)\.json$/,
   /^resources\/[a-z-]+\.(js|css)$/,
   /^examples\/[a-z-]+\.json$/,
 ];

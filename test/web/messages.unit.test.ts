@@ -3,17 +3,24 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
 import { splitTexts } from "../../scripts/first-load.mjs";
-import { differences, hintsOfForms, namesFile, readMessages } from "../../scripts/messages.mjs";
+import { detailsOfService, differences, hintsOfForms, namesFile, readMessages } from "../../scripts/messages.mjs";
 import { readyMadeRules } from "../../src/catalogue/ready-made-rules.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { languages } from "../../src/messages/languages.ts";
 import { callable, completed, filled, joined, type Texts } from "../../src/messages/texts.ts";
 
-// depends on: src/messages/*.json, src/web/**
+// depends on: src/**
 
 const folder = fileURLToPath(new URL("../../src/messages", import.meta.url));
 const english: Texts = readMessages("en");
 const others = Object.keys(languages).filter((language) => language !== "en");
+
+const root = fileURLToPath(new URL("../../src", import.meta.url));
+/** The sources of the service, without the catalogue itself. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !/details\.ts$|^web/.test(file))
+    .map((file) => `${folder}/${file}`);
 
 type Text = readonly [path: string, text: string];
 const textsOf = (texts: Texts, path = ""): Text[] =>
@@ -48,6 +55,23 @@ test("what the API says by code has the API's own English text", () => {
   );
   const own = readyMadeRules.map(({ key, name, description }) => [key, { name, description }]);
   expect(service.readyMade).toEqual(Object.fromEntries(own));
+});
+
+test("the details of the service are those of its source: `npm run i18n` writes them", async () => {
+  expect((english as { details: object }).details).toEqual(await detailsOfService());
+});
+
+test("every detail is said somewhere: by its code, or by a schema that contains its text", () => {
+  const source = filesIn(root).map((file) => readFileSync(file, "utf8"));
+  const all = source.join("\n");
+  const families = [...all.matchAll(/detail\(\s*`([\w.]+)\$\{/g)].map(([, start = ""]) => start);
+  const isSaid = (code: string, text: string): boolean =>
+    [code, text].some((each) => all.includes(`"${each}"`)) ||
+    ["thing.", "mode."].some((start) => code.startsWith(start)) ||
+    families.some((start) => code.startsWith(start));
+  const { details } = english as { details: Record<string, string> };
+  expect(families).toContain("link.");
+  expect(Object.entries(details).filter(([code, text]) => !isSaid(code, text))).toEqual([]);
 });
 
 test("the hints of forms are those of their schemas: `npm run i18n` writes them", async () => {

@@ -198,6 +198,9 @@ describe("rules in the dashboard", () => {
     await page.locator("[data-path=scope] .add-menu > summary").click();
     await add("Groups").click();
     await choose("Groups", "gar", "Garage");
+    const sentence =
+      "When, on any rig in Garage, it mines at a pool other than North pool for 2 minutes: notify alerts.";
+    await page.getByText(sentence).waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Chosen" }).waitFor();
     const chosen = (await dashboard.service.listRules({}, caller)).rules.find(({ name }) => name === "Chosen");
@@ -206,8 +209,10 @@ describe("rules in the dashboard", () => {
       when: { all: [{ pool: "wrong", wanted: ["North pool"] }] },
       do: [{ notify: "alerts" }],
     });
+    await page.goto(`${dashboard.url}/rules`);
+    await page.getByText(sentence).waitFor();
     await page.route(/\/api\/(channels|groups)$/, (request) => request.fulfill({ json: [] }));
-    await page.goto(`${page.url()}?part=settings`);
+    await page.goto(`${dashboard.url}/rules/${chosen?.id}?part=settings`);
     await page.getByText("alerts no longer exists").waitFor();
     await page.getByText("Garage (missing)").waitFor();
     expect(await page.getByRole("combobox", { name: "Channel" }).inputValue()).toBe("alerts");
@@ -253,7 +258,7 @@ describe("rules in the dashboard", () => {
 
   testInBrowser("schedules and templates are made and changed by the same form", async () => {
     const { page, close } = await visit("rules/schedules/new");
-    await page.getByLabel("Key", { exact: true }).fill("evening");
+    await page.getByLabel("Short name", { exact: true }).fill("evening");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "evening" }).waitFor();
     await page.getByRole("link", { name: "Rules", exact: true }).click();

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { addFormKeywords } from "../../src/contract/form-kind.ts";
 import { RuleSettings } from "../../src/contract/rules.ts";
 import { forPeople, patchOf } from "../../src/web/pages/rules/definition.ts";
+import { singleDays } from "../../src/web/parts/schema-form/days.ts";
 import { matching } from "../../src/web/parts/schema-form/fields/combobox.tsx";
 import {
   changedAt,
@@ -104,6 +105,14 @@ test("what only some actions need is offered beside them", () => {
   expect(offered("stop")).toEqual(["action"]);
   expect(offered("change_pool")).toEqual(["action", "pool_type", "pool_id"]);
   expect(offered("restart")).toEqual(["action", "orReboot"]);
+});
+
+test("days are chosen one by one, however they were written", () => {
+  const weekly = propertyOf(optionNamed(conditions, "weekly"), "weekly");
+  expect(shapeOf(propertyOf(weekly, "days"), rule)).toEqual({ kind: "days" });
+  expect(singleDays(["mon-wed", "sun"])).toEqual(["mon", "tue", "wed", "sun"]);
+  expect(singleDays(["fri-mon"])).toEqual(["mon", "fri", "sat", "sun"]);
+  expect(singleDays(["someday"])).toEqual([]);
 });
 
 test("a search shows some of what it finds and says how many more there are", () => {

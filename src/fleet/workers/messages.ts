@@ -3,6 +3,7 @@ import type { ControlKey, ControlValue } from "../../contract/readings.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Declared } from "../declared.ts";
 import type { ReadManner } from "../fleet-rig.ts";
 import type { Remembered, RigState } from "../state.ts";
@@ -101,6 +102,7 @@ export interface SentError {
   readonly message: string;
   readonly unquoted: string;
   readonly errors: readonly Mistake[];
+  readonly coded: CodedText | null;
   readonly stack: string;
 }
 
@@ -108,13 +110,13 @@ export function sentError(error: unknown): SentError {
   const message = error instanceof Error ? error.message : String(error);
   const stack = (error instanceof Error ? error.stack : undefined) ?? message;
   if (!(error instanceof RigbridgeError))
-    return { code: null, session: false, message, unquoted: message, errors: [], stack };
-  const { code, unquoted, errors } = error;
-  return { code, session: error instanceof SessionEnded, message, unquoted, errors, stack };
+    return { code: null, session: false, message, unquoted: message, errors: [], coded: null, stack };
+  const { code, unquoted, errors, coded } = error;
+  return { code, session: error instanceof SessionEnded, message, unquoted, errors, coded, stack };
 }
 
-export function receivedError({ code, session, message, unquoted, errors, stack }: SentError): Error {
+export function receivedError({ code, session, message, unquoted, errors, coded, stack }: SentError): Error {
   if (code === null) return Object.assign(new Error(message), { stack });
-  const error = new RigbridgeError(code, message, { unquoted, errors });
+  const error = new RigbridgeError(code, message, { unquoted, errors, coded });
   return session ? new SessionEnded(error) : error;
 }

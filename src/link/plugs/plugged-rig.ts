@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PlugSettings } from "../../contract/plug-settings.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
+import { detailIn, RigbridgeError } from "../../contract/problems.ts";
 import {
   type Control,
   type ControlKey,
@@ -8,6 +8,7 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
+import { detail } from "../../messages/detail.ts";
 import { toggle } from "../controls.ts";
 import type { PoolControls, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
@@ -93,7 +94,7 @@ export class PluggedRig implements Rig {
       this.#rig ??= await this.#options.connect(signal);
       if (this.#closed) {
         this.#disconnect();
-        throw new RigbridgeError("rig.unreachable", "The rig was changed or removed");
+        throw new RigbridgeError("rig.unreachable", detail("link.changed"));
       }
       const reading = await this.#rig.read(signal);
       this.#bootingSince = null;
@@ -128,8 +129,7 @@ export class PluggedRig implements Rig {
   #cut(plugged: PlugState): Reading {
     this.#disconnect();
     this.#bootingSince = null;
-    if (!this.#options.settings.cutPower)
-      throw new RigbridgeError("rig.unreachable", "The plug of this rig is switched off");
+    if (!this.#options.settings.cutPower) throw new RigbridgeError("rig.unreachable", detail("link.plugOff"));
     return this.#off(plugged, "its plug is switched off");
   }
 
@@ -194,8 +194,9 @@ export class PluggedRig implements Rig {
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       // What answers may not be a plug, so its words are left out.
-      if (error.code !== "rig.unreachable") throw new RigbridgeError(error.code, error.unquoted);
-      throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.unquoted}`);
+      if (error.code !== "rig.unreachable")
+        throw new RigbridgeError(error.code, error.unquoted, { coded: error.coded });
+      throw new RigbridgeError("rig.refused", detail("link.plugAway", { why: detailIn(error) }));
     }
   }
 
@@ -213,7 +214,7 @@ export class PluggedRig implements Rig {
   }
 
   #connected(): Rig {
-    if (this.#rig === null) throw new RigbridgeError("rig.unreachable", "The rig is without power");
+    if (this.#rig === null) throw new RigbridgeError("rig.unreachable", detail("link.noPower"));
     return this.#rig;
   }
 

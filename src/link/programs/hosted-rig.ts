@@ -1,4 +1,4 @@
-import { RigbridgeError } from "../../contract/problems.ts";
+import { detailIn, RigbridgeError } from "../../contract/problems.ts";
 import {
   type Control,
   type ControlKey,
@@ -6,9 +6,10 @@ import {
   type Identity,
   unknownReadings,
 } from "../../contract/readings.ts";
+import { detail } from "../../messages/detail.ts";
 import { toggle, trigger } from "../controls.ts";
-import type { Halt, PoolControls, Reading, Rig } from "../driver.ts";
-import { stopped } from "../reason.ts";
+import type { PoolControls, Reading, Rig } from "../driver.ts";
+import { halt, stopped } from "../reason.ts";
 import type { ProgramHost } from "./host-program.ts";
 
 export interface HostedRigOptions {
@@ -59,7 +60,7 @@ export class HostedRig implements Rig {
     this.#host = host ?? this.#host;
     try {
       this.#rig ??= await this.#options.connect(signal);
-      if (this.#isClosed) throw new RigbridgeError("rig.unreachable", "The rig was changed or removed");
+      if (this.#isClosed) throw new RigbridgeError("rig.unreachable", detail("link.changed"));
       const reading = await this.#rig.read(signal);
       this.#isStopped = false;
       return this.#host === null ? reading : this.#withAgent(reading, this.#host);
@@ -74,10 +75,10 @@ export class HostedRig implements Rig {
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     const host = this.#host;
     if (!this.#byAgent.has(key)) {
-      if (this.#rig === null) throw new RigbridgeError("rig.unreachable", "The program's API does not answer");
+      if (this.#rig === null) throw new RigbridgeError("rig.unreachable", detail("link.apiSilent"));
       return this.#rig.set(key, value, signal);
     }
-    if (host === null) throw new RigbridgeError("rig.unreachable", "Its host has no agent");
+    if (host === null) throw new RigbridgeError("rig.unreachable", detail("link.noAgent"));
     if (key === "reboot") return host.reboot(signal);
     const isStop = key === "mining" && value === false;
     const message = await host.run(isStop ? "stop" : key === "mining" ? "start" : "restart", signal);
@@ -124,8 +125,7 @@ export class HostedRig implements Rig {
     this.#byAgent = new Set(offered.map(({ key }) => key));
     const others = before.filter(({ key }) => !this.#byAgent.has(key) && key !== "restart");
     const controls = [...others.map((control) => ({ ...control, value: null })), ...offered];
-    const text = `Its API does not answer, so its program may not run: ${error.unquoted}`;
-    const halt: Halt = isStopped ? stopped : { code: "program", text };
+    const silent = detail("reason.apiSilent", { why: detailIn(error) });
     return {
       identity,
       readings: { ...unknownReadings(), hashrate: isStopped ? 0 : null, mining: isStopped ? false : null },
@@ -136,7 +136,7 @@ export class HostedRig implements Rig {
       software,
       logInterval: null,
       workUtility: null,
-      halt,
+      halt: isStopped ? stopped : halt("program", silent),
     };
   }
 

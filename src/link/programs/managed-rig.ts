@@ -1,12 +1,13 @@
 import type { HostGpu } from "../../contract/agent.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
+import { detailIn, RigbridgeError } from "../../contract/problems.ts";
 import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
+import { detail } from "../../messages/detail.ts";
 import { connect } from "../connect.ts";
 import { toggle, trigger } from "../controls.ts";
 import type { DeviceReading, Driver, Halt, Outage, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { openLink } from "../link.ts";
-import { stopped } from "../reason.ts";
+import { halt, stopped } from "../reason.ts";
 import { modelOf, unreadDevice, withHostGpus } from "./gpu-figures.ts";
 import type { HostProgram, ProgramReport } from "./host-program.ts";
 
@@ -33,11 +34,11 @@ const bootSeconds = 600;
  */
 const halts: Partial<Record<ProgramReport["status"], { readonly on: boolean; readonly halt: Halt }>> = {
   stopped: { on: false, halt: stopped },
-  downloading: { on: true, halt: { code: "updating", text: "Its software is being downloaded" } },
-  confirming: { on: true, halt: { code: "updating", text: "The download of its software awaits confirmation" } },
-  waiting: { on: true, halt: { code: "unknown", text: "It ended and will be restarted soon" } },
-  idle: { on: true, halt: { code: "user", text: "It waits for other work on its host" } },
-  failed: { on: false, halt: { code: "unknown", text: "It ended too often and is no longer restarted" } },
+  downloading: { on: true, halt: halt("updating", detail("reason.downloading")) },
+  confirming: { on: true, halt: halt("updating", detail("reason.confirming")) },
+  waiting: { on: true, halt: halt("unknown", detail("reason.ended")) },
+  idle: { on: true, halt: halt("user", detail("reason.waits")) },
+  failed: { on: false, halt: halt("unknown", detail("reason.gaveUp")) },
 };
 
 /**
@@ -69,7 +70,7 @@ export class ManagedRig implements Rig {
     const halted = halts[report.status];
     if (halted !== undefined) {
       this.#disconnect();
-      const halt = report.message === null ? halted.halt : { ...halted.halt, text: report.message };
+      const halt = report.message === null ? halted.halt : { code: halted.halt.code, text: report.message };
       return this.#without(report, { hashrate: 0, on: halted.on, halt });
     }
     const api = this.#connection(report);
@@ -85,8 +86,8 @@ export class ManagedRig implements Rig {
       if (now.status !== "running") return this.#without(now, { hashrate: 0, on: true });
       if (!this.#options.isSilent()) throw error;
       // It is not known whether it hashes, but it can be restarted.
-      const text = `Its program runs, but its API does not answer: ${error.unquoted}`;
-      return this.#without(now, { hashrate: null, on: true, halt: { code: "program", text } });
+      const silent = detail("reason.programSilent", { why: detailIn(error) });
+      return this.#without(now, { hashrate: null, on: true, halt: halt("program", silent) });
     }
   }
 
@@ -95,7 +96,7 @@ export class ManagedRig implements Rig {
     if (key === "mining") return value === true ? program.start(signal) : program.stop(signal);
     if (key === "restart") return program.restart(signal);
     if (key === "reboot") return program.reboot(signal);
-    if (this.#api === null) throw new RigbridgeError("control.absent", `"${key}" requires a running program`);
+    if (this.#api === null) throw new RigbridgeError("control.absent", detail("control.notRunning", { control: key }));
     return this.#api.rig.set(key, value, signal);
   }
 

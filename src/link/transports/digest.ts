@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";
 import { garbled } from "./limits.ts";
@@ -28,14 +30,14 @@ export function digestTransport(http: HttpTransport, { username, password }: Dig
     for (let fresh = 0; ; fresh += 1) {
       const reply = await attempt(what, signal);
       if (reply.status !== 401) return reply;
-      if (username === undefined) throw wrongLogin(http.at, "requires a login, and none is configured");
+      if (username === undefined) throw wrongLogin(detail("link.noLogin", { at: http.at }));
       const next = challengeOf(reply.headers["www-authenticate"] ?? "");
       if (next === null) throw garbled(http.at, "it requires a kind of login that is not supported");
       // A kept challenge may be outdated; a device that refuses a fresh one rejects the login, unless it says "stale".
-      if (fresh > 0 && (fresh > 1 || !next.stale)) throw wrongLogin(http.at, "rejects this user name and password");
+      if (fresh > 0 && (fresh > 1 || !next.stale)) throw wrongLogin(detail("link.wrongLogin", { at: http.at }));
       challenge = next;
       count = 0;
-      if (what.ofCommand && kept) throw new SessionEnded(wrongLogin(http.at, "requires a new login"));
+      if (what.ofCommand && kept) throw new SessionEnded(wrongLogin(detail("link.newLogin", { at: http.at })));
     }
   };
   const send: HttpTransport["send"] = async (what, signal) => {
@@ -60,7 +62,7 @@ export interface DigestLogin {
   readonly password?: string | undefined;
 }
 
-const wrongLogin = (at: string, what: string): RigbridgeError => new RigbridgeError("rig.login", `${at} ${what}`);
+const wrongLogin = (what: Detail): RigbridgeError => new RigbridgeError("rig.login", what);
 
 /** A digest challenge. */
 export interface Challenge {

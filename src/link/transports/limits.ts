@@ -1,4 +1,5 @@
 import { type ProblemCode, RigbridgeError } from "../../contract/problems.ts";
+import { detail } from "../../messages/detail.ts";
 
 /** What one exchange with a device may cost. */
 export const limits = {
@@ -16,34 +17,31 @@ export const limits = {
 
 /** The error for a failed socket. */
 export function socketError(at: string, error: NodeJS.ErrnoException): RigbridgeError {
-  const reason = reasons[error.code ?? ""] ?? error.code ?? "the connection failed";
-  return new RigbridgeError("rig.unreachable", `${at}: ${reason}`, { cause: error });
+  const { code = "" } = error;
+  const known = causes.find((each) => each === code);
+  const why = known === undefined && code !== "" ? `${at}: ${code}` : detail(`link.${known ?? "failed"}`, { at });
+  return new RigbridgeError("rig.unreachable", why, { cause: error });
 }
 
 /** Whether the device has cut the connection. */
 export const isReset = ({ code }: NodeJS.ErrnoException): boolean => code === "ECONNRESET" || code === "EPIPE";
 
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused, nothing listens there",
-  EHOSTUNREACH: "no route to this address",
-  ENETUNREACH: "no route to this network",
-  EHOSTDOWN: "the host is down",
-  ETIMEDOUT: "no answer to the connection request",
-  ENOTFOUND: "the host name is not known",
-  EAI_AGAIN: "the host name could not be looked up",
-  EFORBIDDEN: "the host name leads to an address that is never a rig",
-  ECONNRESET: "the connection was reset",
-  EPIPE: "the connection was closed while sending",
-};
+const causes = [
+  ...(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ETIMEDOUT"] as const),
+  ...(["ENOTFOUND", "EAI_AGAIN", "EFORBIDDEN", "ECONNRESET", "EPIPE"] as const),
+];
 
 export const connectTimeout = (at: string): RigbridgeError =>
-  new RigbridgeError("rig.unreachable", `${at}: no connection within ${limits.connect / 1000} s`);
+  new RigbridgeError("rig.unreachable", detail("link.connectTimeout", { at, seconds: limits.connect / 1000 }));
 
 /** The deadline passed, or the caller aborted; without a signal, the transport was closed. */
 export function cutShort(at: string, signal: AbortSignal | null, received: number): RigbridgeError {
   const byDeadline = signal?.reason instanceof DOMException && signal.reason.name === "TimeoutError";
-  const end = byDeadline ? "did not answer in time" : "the request was cancelled before it was answered";
-  return new RigbridgeError("rig.timeout", `${at}: ${end}${received > 0 ? ` (${received} bytes received)` : ""}`);
+  if (byDeadline && received > 0)
+    return new RigbridgeError("rig.timeout", detail("link.lateAfter", { at, bytes: received }));
+  if (byDeadline) return new RigbridgeError("rig.timeout", detail("link.late", { at }));
+  const why = detail("link.cancelled", { at });
+  return new RigbridgeError("rig.timeout", received > 0 ? `${why.text} (${received} bytes received)` : why);
 }
 
 export const garbled = (at: string, problem: string): RigbridgeError =>

@@ -2,6 +2,7 @@ import { bulkAction } from "../../contract/inputs.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { invalidAll, RigbridgeError } from "../../contract/problems.ts";
 import type { RunStep } from "../../contract/steps.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Action } from "../commands/actions.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Access } from "../users/access.ts";
@@ -34,7 +35,7 @@ function settingFor(
 ): Action {
   if (property !== "power_target" || value !== "best") return { action: "set", property, value: String(value) };
   const watts = best?.(minerId) ?? null;
-  if (watts === null) throw new RigbridgeError("not.possible", "The most profitable power of this miner is not known");
+  if (watts === null) throw new RigbridgeError("not.possible", detail("command.noWatts"));
   return { action: "set", property, value: String(watts) };
 }
 

@@ -4,7 +4,9 @@ import type { Messages } from "../../contract/messages.ts";
 import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
@@ -92,7 +94,7 @@ export function checkOwner(
   id: number,
 ): void {
   if (accessBook.of(caller).all || (makerId !== null && makerId === caller.userId)) return;
-  throw new RigbridgeError("user.forbidden", `${what} ${id} belongs to another user`);
+  throw new RigbridgeError("user.forbidden", detail("rights.maker", { what, id }));
 }
 
 /**

@@ -100,7 +100,7 @@ export class StepRunner {
     const entry = minerId === 0 ? undefined : registry.visible(minerId, accessBook.of(caller));
     const stops = stopsBySteps(step);
     if (entry === undefined || stops === null) return null;
-    return holds.refusal(entry, stops, { actor: caller.actor, cause: { ...cause, run: 0 } });
+    return holds.refusal(entry, stops, { actor: caller.actor, cause: { ...cause, run: 0 } })?.text ?? null;
   }
 
   /** What steps would do to a miner, by its last reading. Throws where the rig would refuse. */

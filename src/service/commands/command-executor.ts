@@ -6,9 +6,10 @@ import type { ActionReply, CommandCause } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { PolledRig, Poller } from "../../fleet/poller.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
-import { isUnread, type RigState } from "../../fleet/state.ts";
+import { isUnread, type RigState, type Trouble } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
@@ -198,7 +199,7 @@ export class CommandExecutor {
   async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
     progress.check();
     try {
-      if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
+      if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", detail("service.stopping"));
       const outcome = await work();
       if (outcome.restart === null) await progress.move("done", outcome.answer);
       else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);
@@ -262,16 +263,15 @@ const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "ri
 
 const isAway = (error: unknown): boolean => error instanceof RigbridgeError && away.has(error.code);
 
-/** The answer was not garbled: a restarting rig cuts connections. */
-const notBack = (): RigbridgeError =>
-  new RigbridgeError("rig.unreachable", "The rig is restarting and does not answer yet");
+/** Its answer was not garbled: a rig that restarts breaks connections off. */
+const notBack = (): RigbridgeError => new RigbridgeError("rig.unreachable", detail("command.restarting"));
 
 const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
   new RigbridgeError(
     "rig.unconfirmed",
     closing.aborted
       ? `The service stopped before the rig had restarted; it answered "${answer}"`
-      : `The rig was not seen to restart within ${seconds} s; it answered "${answer}"`,
+      : detail("command.notRestarted", { seconds, answer }),
   );
 
 const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
@@ -280,7 +280,7 @@ const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
 /** The reading of a rig that accepts commands. Throws if the rig cannot be reached or is a different one. */
 export function requireReading({ reading, trouble }: RigState): Reading {
   if (trouble !== null) throw errorOf(trouble);
-  if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
+  if (reading === null) throw new RigbridgeError("rig.unreachable", detail("command.unread"));
   return reading;
 }
 
@@ -398,8 +398,8 @@ class Session {
       const remark = (reading && proof.remark?.(reading)) ?? "";
       return { answer: joinMessages([answer, remark, doubt]), restart: null };
     }
-    const unconfirmed = `The rig does not report the change; it answered "${answer}"`;
-    throw new RigbridgeError("rig.unconfirmed", joinMessages([unconfirmed, doubt]));
+    const unconfirmed = detail("command.unconfirmed", { answer });
+    throw new RigbridgeError("rig.unconfirmed", doubt === "" ? unconfirmed : joinMessages([unconfirmed.text, doubt]));
   }
 
   /** Reads until the rig reports the change without doubt; after the last read, the change alone is enough. */
@@ -419,8 +419,8 @@ class Session {
   }
 }
 
-const errorOf = ({ code, message }: { code: string; message: string }): RigbridgeError =>
-  new RigbridgeError(rigCodes.find((each) => each === code) ?? "rig.unreachable", message);
+const errorOf = ({ code, message, coded }: Trouble): RigbridgeError =>
+  new RigbridgeError(rigCodes.find((each) => each === code) ?? "rig.unreachable", message, { coded: coded ?? null });
 
 const rigCodes = [
   ...(["rig.other", "rig.refused", "rig.login", "rig.read-only", "rig.busy", "rig.garbled", "rig.timeout"] as const),

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { CommandState } from "../../contract/resources.ts";
+import { detail } from "../../messages/detail.ts";
 
 /** The state of a command: in memory, in its row, and whether it can still be withdrawn. */
 export class CommandProgress {
@@ -67,7 +68,4 @@ export class CommandProgress {
 
 /** A command suits the situation in which it was given: after this time it is not sent. */
 export const expired = (ms: number): RigbridgeError =>
-  new RigbridgeError(
-    "command.expired",
-    `The command expired: the rig was busy with other commands for ${ms / 1000} s, and nothing was sent (command.expired)`,
-  );
+  new RigbridgeError("command.expired", detail("command.expired", { seconds: ms / 1000 }));

@@ -1,6 +1,7 @@
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Command } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
@@ -8,7 +9,7 @@ import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { CommandExecutor } from "./command-executor.ts";
 
-const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
+const cancelled = new RigbridgeError("not.possible", detail("command.cancelled"));
 
 /** Commands sent to rigs. Users see those of their miners. */
 export const commandOperations = (
@@ -41,7 +42,7 @@ export const commandOperations = (
         throw notFound("command", id);
       if (await executor.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
       const { state } = (await store.commands.get(id)) ?? command;
-      throw new RigbridgeError("not.possible", `Command ${id} can no longer be cancelled: it is ${state}`);
+      throw new RigbridgeError("not.possible", detail("command.notCancelled", { id, state }));
     },
   };
 };

@@ -3,6 +3,7 @@ import { invalid } from "../../contract/problems.ts";
 import { quantityIn } from "../../contract/quantity.ts";
 import type { Control, ControlValue } from "../../contract/readings.ts";
 import { checkTrigger, switchWord } from "../../contract/triggers.ts";
+import { detail } from "../../messages/detail.ts";
 
 /**
  * Parses a value for the control: words in any case, numbers with or without a unit. Throws `input.invalid` with the
@@ -19,7 +20,7 @@ export function controlValue(control: Control, text: string, path = "value"): Co
     case "choice": {
       const label = inAnyCase(text, labels);
       if (label !== undefined) return label;
-      throw invalid(path, `"${control.key}" takes one of ${labels.join(", ")}`);
+      throw invalid(path, detail("control.oneOf", { control: control.key, values: labels.join(", ") }));
     }
     case "range":
       return inAnyCase(text, labels) ?? rangeValue(control, text, path);
@@ -28,7 +29,7 @@ export function controlValue(control: Control, text: string, path = "value"): Co
 
 function switchValue({ key }: Control, text: string, path: string): boolean {
   const value = switchWord(text);
-  if (value === null) throw invalid(path, `"${key}" takes true or false`);
+  if (value === null) throw invalid(path, detail("control.switch", { control: key }));
   return value;
 }
 
@@ -36,16 +37,22 @@ function rangeValue(control: Control, text: string, path: string): number {
   const { key, min, max, step, unit } = control;
   const low = min ?? Number.NEGATIVE_INFINITY;
   const high = max ?? Number.POSITIVE_INFINITY;
-  const bounds = `${[`${min} to ${max}${unit === null ? "" : ` ${unit}`}`, ...optionLabels(control)].join(" or ")}`;
+  const ends = { min: String(min), max: unit === null ? String(max) : `${max} ${unit}` };
+  const labels = optionLabels(control);
+  const range =
+    labels.length === 0
+      ? detail("control.range.to", ends)
+      : detail("control.range.or", { ...ends, values: labels.join(" or ") });
   const given = quantityIn(text, unit);
-  if (typeof given === "string") throw invalid(path, `"${key}" takes ${bounds}; the value ${given}`);
+  if (typeof given !== "number") throw invalid(path, detail("control.unit", { control: key, range, why: given }));
   const stepsOf = (value: number): number => (step === null || step === 0 ? 0 : (value - (min ?? 0)) / step);
   // Degrees Fahrenheit are rarely whole degrees Celsius.
   const isRounded = unit === "°C" && /[f℉]\s*$/i.test(text) && step !== null && step !== 0;
   const number = isRounded ? (min ?? 0) + Math.round(stepsOf(given)) * step : given;
-  if (!(number >= low && number <= high)) throw invalid(path, `"${key}" takes ${bounds}`);
+  if (!(number >= low && number <= high)) throw invalid(path, detail("control.range", { control: key, range }));
   const steps = stepsOf(number);
-  if (Math.abs(steps - Math.round(steps)) > 1e-6) throw invalid(path, `"${key}" takes ${bounds} in steps of ${step}`);
+  if (Math.abs(steps - Math.round(steps)) > 1e-6)
+    throw invalid(path, detail("control.steps", { control: key, range, step: step ?? 0 }));
   return number;
 }
 

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { absentPoolAction } from "../../link/controls.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../../link/driver.ts";
+import { detail } from "../../messages/detail.ts";
 import { controlValue, isCapped, reports } from "./control-value.ts";
 
 /** One write to a rig. */
@@ -62,8 +63,12 @@ export const setControl =
     const { controls } = reading;
     const control = controls.find((each) => each.key === key);
     if (control === undefined) {
-      const offered = controls.map((each) => each.key).join(", ") || "none";
-      throw new RigbridgeError("control.absent", `This rig has no control "${key.slice(0, 40)}"; it has: ${offered}`);
+      const [wanted, offered] = [key.slice(0, 40), controls.map((each) => each.key).join(", ")];
+      const why =
+        offered === ""
+          ? detail("control.none", { control: wanted })
+          : detail("control.absent", { control: wanted, offered });
+      throw new RigbridgeError("control.absent", why);
     }
     const value = controlValue(control, text, path);
     const { seconds, restartsMining: restarts } = control;
@@ -86,7 +91,7 @@ export const switchMining =
   (reading) => {
     const control = reading.controls.find(({ key }) => key === "mining");
     if (control?.value === on)
-      throw new RigbridgeError("not.possible", on ? "The rig is mining already" : "The rig is stopped already");
+      throw new RigbridgeError("not.possible", detail(on ? "command.mining" : "command.stopped"));
     return setControl("mining", String(on))(reading);
   };
 
@@ -94,7 +99,7 @@ export const switchMining =
 export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): PoolWrite {
   const { pools, poolActions } = reading;
   if (action === "remove" && pools.filter(({ devFee }) => !devFee).length < 2)
-    throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    throw new RigbridgeError("pool.last", detail("command.lastPool"));
   allow(action, poolActions);
   return poolWrite(
     reading,

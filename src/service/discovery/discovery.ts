@@ -11,7 +11,9 @@ import { drivers } from "../../link/drivers/index.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { usualPorts } from "../../link/ports.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan } from "../../link/scan.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import { done } from "../crud.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Sections } from "../settings/live-settings.ts";
@@ -135,10 +137,9 @@ export class Discoveries implements DiscoveryOperations {
 
   /** Throws `not.possible` while another search is running. */
   #begin(networks: readonly string[] | undefined, yes: boolean): { job: Job; ended: Promise<void> } {
-    if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is closing");
+    if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", detail("service.closing"));
     if (this.#running !== null) {
-      const message = `Search ${this.#running.id} is running; wait until it ends, or cancel it`;
-      throw new RigbridgeError("not.possible", message);
+      throw new RigbridgeError("not.possible", detail("search.running", { id: this.#running.id }));
     }
     const { plan, listenOn } = this.#planOf(networks, yes);
     this.#lastId += 1;
@@ -160,13 +161,13 @@ export class Discoveries implements DiscoveryOperations {
   /** The addresses to search, and the machine's own addresses at which to listen for announcements. */
   #planOf(requested: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
     const networks = requested ?? this.#context.settings.scan?.networks;
-    if (networks?.length === 0) throw invalid("networks", "is empty; leave it out to search this machine's networks");
+    if (networks?.length === 0) throw invalid("networks", detail("input.emptyNetworks"));
     if (networks !== undefined) {
       return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
     }
     const own = ownNetworks(this.#context.interfaces());
     if (own.networks.length === 0) {
-      throw new RigbridgeError("not.possible", "This machine is not in a private network; give the networks to search");
+      throw new RigbridgeError("not.possible", detail("search.noNetwork"));
     }
     for (const note of own.notes) this.#context.log.info(note);
     return { plan: planSearch(own.networks, { ports: usualPorts, yes }), listenOn: own.addresses };

@@ -11,6 +11,7 @@ import type {
 } from "../../contract/agent.ts";
 import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
 import { type ProblemCode, problems, RigbridgeError } from "../../contract/problems.ts";
+import { detail } from "../../messages/detail.ts";
 import { Channel } from "./channel.ts";
 
 /** Events of a session, for `HostAgents`. */
@@ -147,8 +148,7 @@ export class AgentSession implements AgentReceiver {
   /** Throws the agent's refusal, `rig.timeout` if it does not answer, and `rig.unreachable` if it disconnects. */
   async request(request: AgentRequest, signal: AbortSignal): Promise<AgentReply> {
     if (this.#isClosed) throw gone();
-    if (this.#waiting.size >= mostRequests)
-      throw new RigbridgeError("rig.busy", "The agent of the host is busy; try again later");
+    if (this.#waiting.size >= mostRequests) throw new RigbridgeError("rig.busy", detail("host.busy"));
     this.#lastNumber += 1;
     const n = this.#lastNumber;
     const abort = (): void => this.#waiting.get(n)?.reject(late());
@@ -221,9 +221,8 @@ export class AgentSession implements AgentReceiver {
   }
 }
 
-const gone = (): RigbridgeError =>
-  new RigbridgeError("rig.unreachable", "The connection of the host's agent has ended");
-const late = (): RigbridgeError => new RigbridgeError("rig.timeout", "The agent of the host did not answer in time");
+const gone = (): RigbridgeError => new RigbridgeError("rig.unreachable", detail("host.ended"));
+const late = (): RigbridgeError => new RigbridgeError("rig.timeout", detail("host.late"));
 
 /** Codes that an agent may answer with; any other is a refusal. */
 const refusals: ReadonlySet<ProblemCode> = new Set(["input.invalid", "no.download", "not.possible", "in.use"]);

@@ -5,6 +5,7 @@ import type { AgentConnection, AgentReceiver } from "../../contract/agent-connec
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { AgentEntry, AgentToken, HostAgent } from "../../contract/resources.ts";
 import type { Outage } from "../../link/driver.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import { findOwn } from "../crud.ts";
 import { AgentSession, type SessionListener } from "./agent-session.ts";
@@ -97,7 +98,7 @@ export class HostAgents {
     const session = this.session(hostId);
     if (session !== undefined) return session;
     if (!this.hasAgent(hostId)) throw noAgent(hostname);
-    throw new RigbridgeError("host.away", `The agent of the host ${hostname} is not connected`);
+    throw new RigbridgeError("host.away", detail("host.away", { host: hostname }));
   }
 
   hasAgent(hostId: number): boolean {
@@ -151,10 +152,7 @@ export class HostAgents {
   async add(hostId: number): Promise<AgentToken> {
     const existing = this.#store.agents.all().find((agent) => agent.hostId === hostId);
     if (existing !== undefined)
-      throw new RigbridgeError(
-        "in.use",
-        `Host ${hostId} already has a token; revoke it with DELETE /api/agents/${existing.id} before you create another`,
-      );
+      throw new RigbridgeError("in.use", detail("host.hasToken", { id: hostId, agent: existing.id }));
     const token = randomBytes(32).toString("base64url");
     const { id } = await this.#store.agents.add({ hostId, digest: digestOf(token) });
     this.#startGrace(hostId);
@@ -272,13 +270,7 @@ const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGp
 });
 
 export const neverConnected = (hostname: string): RigbridgeError =>
-  new RigbridgeError(
-    "host.no.agent",
-    `The agent of the host ${hostname} has never connected; run "rigbridge agent" there with its token`,
-  );
+  new RigbridgeError("host.no.agent", detail("host.never", { host: hostname }));
 
 export const noAgent = (hostname: string): RigbridgeError =>
-  new RigbridgeError(
-    "host.no.agent",
-    `The host ${hostname} has no agent; create a token with POST /api/agents and run "rigbridge agent" there`,
-  );
+  new RigbridgeError("host.no.agent", detail("host.noAgent", { host: hostname }));

@@ -1,6 +1,7 @@
-import { invalid, notFound } from "../../contract/problems.ts";
+import { invalid, notFound, thing } from "../../contract/problems.ts";
 import type { Host } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredHost } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
@@ -56,7 +57,7 @@ export function hostOperations(context: HostContext): HostOperations {
       const groupId =
         group === undefined ? undefined : groupIdOf(group, store.groups, accessBook.of(caller), "groupId");
       const { description, hostname, uid, ...rest } = { ...emptyHost, ...existing, ...given({ ...body, groupId }) };
-      if (hostname === "") throw invalid("hostname", "is required");
+      if (hostname === "") throw invalid("hostname", detail("input.required"));
       const fields = { description, hostname, groupId: rest.groupId };
       const saved =
         existing === undefined
@@ -90,7 +91,8 @@ export function hostOperations(context: HostContext): HostOperations {
     },
     listAgents: async () => agents.list(),
     addAgent: async ({ hostId }) => {
-      if (hosts.get(hostId)?.disabled !== false) throw invalid("hostId", `there is no host ${hostId}`);
+      if (hosts.get(hostId)?.disabled !== false)
+        throw invalid("hostId", detail("input.noThing", { thing: thing("host"), id: hostId }));
       // The service's own machine needs no token, and no other agent may connect as it.
       findOwn(hosts, hostId, "host");
       return agents.add(hostId);

@@ -1,7 +1,9 @@
 import { programOf } from "../../catalogue/mining-software.ts";
 import { parameterMistakes } from "../../catalogue/parameters.ts";
-import type { Mistake } from "../../contract/problems.ts";
+import { type Mistake, mistake, thing } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { isDemo } from "../miners/declared-miner.ts";
@@ -26,21 +28,21 @@ export function mistakesIn(
   const { store, coins, managed } = context;
   const { hostId, poolId, isPoolGroup, softwareType, algorithm, dualAlgorithm } = miner;
   const mistakes: Mistake[] = [];
-  const add = (path: string, message: string): void => void mistakes.push({ path, message });
+  const add = (path: string, what: Detail): void => void mistakes.push(mistake(path, what));
   if (store.hosts.get(hostId)?.disabled !== false)
-    add("hostId", hostId === 0 ? "is required" : `there is no host ${hostId}`);
-  else if (isDemo(hostId) !== (id !== undefined && isDemo(id)))
     add(
       "hostId",
-      isDemo(hostId) ? "is virtual, and runs only the demo's own program" : "of a demo miner cannot change",
+      hostId === 0 ? detail("input.required") : detail("input.noThing", { thing: thing("host"), id: hostId }),
     );
+  else if (isDemo(hostId) !== (id !== undefined && isDemo(id)))
+    add("hostId", detail(isDemo(hostId) ? "input.demoHost" : "input.demoMiner"));
   const others = enabled(store.managedMiners).filter((each) => each.hostId === hostId && each.id !== id);
-  if (others.length >= mostPrograms) add("hostId", `a host has at most ${mostPrograms} managed miners`);
+  if (others.length >= mostPrograms) add("hostId", detail("input.mostPrograms", { count: mostPrograms }));
   if (poolId !== 0 && (isPoolGroup ? store.poolGroups : store.pools).get(poolId)?.disabled !== false)
-    add("poolId", `there is no ${isPoolGroup ? "pool group" : "pool"} ${poolId}`);
+    add("poolId", detail("input.noThing", { thing: thing(isPoolGroup ? "pool group" : "pool"), id: poolId }));
   const software = managed.softwareOf(miner);
   if (softwareType !== "" && software === undefined)
-    add("softwareType", `"${softwareType}" is not among GET /api/miningsoftware`);
+    add("softwareType", detail("input.noSoftware", { name: softwareType }));
   for (const path of ["algorithm", "dualAlgorithm"] as const) {
     const name = body[path];
     const isOwn = name !== undefined && software?.algorithms.includes(name) === true;
@@ -48,19 +50,26 @@ export function mistakesIn(
   }
   const program = programOf(softwareType);
   const wrongParameters = program === undefined ? [] : parameterMistakes(program, miner.commandLineParams);
-  for (const message of wrongParameters) add("commandLineParams", message);
+  for (const message of wrongParameters) mistakes.push({ path: "commandLineParams", message });
   if (mistakes.length > 0) return mistakes;
   const pools = poolsOf(miner, store);
   const { first, second } = algorithmsOf(miner, pools, coins);
   if (software !== undefined && !isNone(algorithm) && !software.algorithms.includes(first))
-    add("algorithm", `${software.name} does not mine ${algorithm}`);
+    add("algorithm", detail("input.notMined", { software: software.name, algorithm }));
   if (software !== undefined && second !== null && software.dualsOf(first)?.includes(second) === false)
-    add("dualAlgorithm", `${software.name} does not mine ${dualAlgorithm} beside ${first || "an unknown algorithm"}`);
+    add(
+      "dualAlgorithm",
+      detail("input.notMinedBeside", {
+        software: software.name,
+        second: dualAlgorithm,
+        first: first || "an unknown algorithm",
+      }),
+    );
   const wrong = pools.filter(
     (pool) => first !== "" && !takes(pool, first, coins) && !(second !== null && takes(pool, second, coins)),
   );
   for (const { description, url, coinAlgorithm } of wrong)
-    add("poolId", `the pool ${description || url} pays for ${coinAlgorithm}, not for ${first}`);
+    add("poolId", detail("input.notPaid", { pool: description || url, pays: coinAlgorithm, algorithm: first }));
   return mistakes;
 }
 
@@ -74,6 +83,6 @@ export function choiceMistakes(miner: StoredManagedMiner, id: number | undefined
     const chosen = { ...miner, ...choice, ...software, addedPools: [] };
     return mistakesIn(chosen, { algorithm: choice.algorithm }, id, context)
       .filter(({ message }) => !own.has(message))
-      .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
+      .map((each) => ({ ...each, path: `switching.choices[${index}].${each.path}` }));
   });
 }

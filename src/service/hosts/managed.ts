@@ -2,6 +2,7 @@ import type { ProgramState } from "../../contract/agent.ts";
 import { invalid, invalidAll, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { DownloadReply, ManagedMiner } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Stored, StoredManagedMiner } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given } from "../crud.ts";
 import { isDemo } from "../miners/declared-miner.ts";
@@ -169,8 +170,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       const miner = findFor(id, caller);
       const program = managed.programOf(miner);
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
-      if (program.files.from !== "download")
-        throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
+      if (program.files.from !== "download") throw new RigbridgeError("nothing.to.do", detail("host.noDownload"));
       const state = managed.stateOf(miner);
       return {
         ...pinned(program.files),
@@ -184,9 +184,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       const state = managed.stateOf(miner);
       const download = state?.status === "confirming" ? state.download : null;
       if (download === null || download === undefined)
-        throw new RigbridgeError("nothing.to.do", "No download of this managed miner awaits confirmation");
-      if (download.sha256 !== sha256)
-        throw invalid("sha256", `is not the checksum of the download, which is ${download.sha256}`);
+        throw new RigbridgeError("nothing.to.do", detail("host.nothingToConfirm"));
+      if (download.sha256 !== sha256) throw invalid("sha256", detail("input.sha256", { sum: download.sha256 }));
       const known = store.downloads.all().find(({ url }) => url === download.url);
       const row = { url: download.url, sha256 };
       if (known === undefined) await store.downloads.add(row);
@@ -228,7 +227,7 @@ async function checkOnHost(
     await commandOf(row);
   } catch (error) {
     if (!(error instanceof RigbridgeError) || error.code !== "rig.refused") throw error;
-    throw new RigbridgeError("input.invalid", `Its host refuses it: ${error.message}`);
+    throw new RigbridgeError("input.invalid", detail("host.refuses", { why: error.message }));
   }
 }
 

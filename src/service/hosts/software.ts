@@ -2,9 +2,10 @@ import { downloadTargetFor, type MiningDevice, type MiningProgram } from "../../
 import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
 import { parameterMistakes } from "../../catalogue/parameters.ts";
 import type { HostReport, OwnSoftware } from "../../contract/agent.ts";
-import type { Mistake } from "../../contract/problems.ts";
+import { type Mistake, mistake } from "../../contract/problems.ts";
 import type { HostSoftware, MiningSoftware } from "../../contract/resources.ts";
 import type { TemplateProgram } from "../../contract/templates.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Coins } from "../money/coins.ts";
 
 const platforms = ["linux", "windows", "macos"] as const;
@@ -133,7 +134,7 @@ export function templateMistakes(
   const mistakes: Mistake[] = [];
   const software = softwareType === null ? undefined : softwareOf(softwareType, [...own]);
   if (softwareType !== null && software === undefined) {
-    mistakes.push({ path: "softwareType", message: `"${softwareType}" is not among GET /api/miningsoftware` });
+    mistakes.push(mistake("softwareType", detail("input.noSoftware", { name: softwareType })));
   }
   const idOf = (name: string): string => coins.algorithm(name)?.id ?? name;
   const first = algorithm === null ? null : idOf(algorithm);
@@ -143,11 +144,11 @@ export function templateMistakes(
     const unknown = coins.algorithmMistakes(path, id);
     mistakes.push(...unknown);
     if (unknown.length === 0 && path === "algorithm" && software !== undefined) {
-      mistakes.push({ path, message: `${software.name} does not mine ${id}` });
+      mistakes.push(mistake(path, detail("input.notMined", { software: software.name, algorithm: id })));
     }
   }
   if (first !== null && second !== null && software?.dualsOf(first)?.includes(second) === false) {
-    mistakes.push({ path: "dualAlgorithm", message: `${software.name} does not mine ${second} beside ${first}` });
+    mistakes.push(mistake("dualAlgorithm", detail("input.notMinedBeside", { software: software.name, second, first })));
   }
   const program = softwareType === null ? undefined : programOf(softwareType);
   const parameters = program === undefined ? [] : parameterMistakes(program, commandLineParams ?? "");

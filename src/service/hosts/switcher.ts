@@ -4,6 +4,7 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Choice, Switching, SwitchingState } from "../../contract/switching.ts";
 import type { RigState } from "../../fleet/state.ts";
 import { modelOf } from "../../link/programs/gpu-figures.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { isDemo } from "../miners/declared-miner.ts";
@@ -86,8 +87,7 @@ export class Switcher {
   stateOf(minerId: number): SwitchingState {
     const miner = this.#options.store.managedMiners.get(minerId);
     if (miner === undefined || miner.disabled) throw notFound("managed miner", minerId);
-    if (miner.switching === null)
-      throw new RigbridgeError("nothing.to.do", `The managed miner ${minerId} has no choices; set its \`switching\``);
+    if (miner.switching === null) throw new RigbridgeError("nothing.to.do", detail("host.noChoices", { id: minerId }));
     const { options, present, switching } = this.#situation(miner, miner.switching);
     const known = this.#known.get(minerId);
     return {

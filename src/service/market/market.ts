@@ -1,6 +1,7 @@
 import type { CoinSourceSettings } from "../../config/money.ts";
 import type { Config } from "../../config/schema.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Coins } from "../money/coins.ts";
 import type { Rates } from "../money/rates.ts";
 import type { Tariffs } from "../money/tariffs.ts";

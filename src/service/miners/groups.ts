@@ -1,6 +1,7 @@
-import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import { invalid, RigbridgeError, thing } from "../../contract/problems.ts";
 import type { Group } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredGroup } from "../../store/index.ts";
 import { done, enabled, findOwn, given } from "../crud.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -29,8 +30,9 @@ export function groupOperations(
   const checkParent = (parentId: number, id: number | null): void => {
     if (parentId === 0) return;
     for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
-      if (above === id) throw invalid("parentId", "a group cannot be inside itself");
-      if (groups.get(above)?.disabled !== false) throw invalid("parentId", `there is no group ${above}`);
+      if (above === id) throw invalid("parentId", detail("input.groupInside"));
+      if (groups.get(above)?.disabled !== false)
+        throw invalid("parentId", detail("input.noThing", { thing: thing("group"), id: above }));
     }
   };
   return {
@@ -61,10 +63,7 @@ export function groupOperations(
       const members = enabled(miners).filter(({ groupId }) => groupId === id);
       const inside = enabled(groups).filter(({ parentId }) => parentId === id);
       if ([...members, ...inside].some(({ owner }) => owner === "file")) {
-        throw new RigbridgeError(
-          "owned.by-file",
-          `The configuration file puts miners or groups into ${group.name}; change them there`,
-        );
+        throw new RigbridgeError("owned.by-file", detail("owned.group", { group: group.name }));
       }
       for (const miner of members) await move(miner.id, group.parentId);
       for (const host of enabled(store.hosts))

@@ -1,5 +1,7 @@
 import { notFound } from "../../contract/problems.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { NoticeMiner } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
 import { isDemo } from "./declared-miner.ts";
@@ -64,10 +66,10 @@ export class MinerEntries {
     return undefined;
   }
 
-  /** The name of a miner in errors; "another miner" if it is hidden from the caller. */
-  nameFor(id: number, access: Access): string {
+  /** A miner as errors name it to a caller: "another miner" to one who does not see it. */
+  nameFor(id: number, access: Access): Detail {
     const visible = this.visible(id, access);
-    return visible === undefined ? "another miner" : `miner ${id} (${visible.facts.name})`;
+    return visible === undefined ? detail("rig.another") : detail("rig.named", { id, name: visible.facts.name });
   }
 
   /** Whether there are demo miners and no real one: then rules, schedules and notices are for them. */

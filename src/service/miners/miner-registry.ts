@@ -11,6 +11,7 @@ import type { PolledRig, Poller } from "../../fleet/poller.ts";
 import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
 import { formatAddress, isNoRig, isSameAddress, storedAddress } from "../../link/address.ts";
 import type { HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
+import { detail } from "../../messages/detail.ts";
 import { allMiners, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
@@ -165,7 +166,10 @@ export class MinerRegistry extends MinerEntries {
       this.#options.managed.minerAt(host, port) ??
       enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (other !== undefined && other !== id)
-      throw new RigbridgeError("address.known", `${address} is already the address of ${this.nameFor(other, access)}`);
+      throw new RigbridgeError(
+        "address.known",
+        detail("rig.addressKnown", { address, miner: this.nameFor(other, access) }),
+      );
   }
 
   /** Adds or updates a miner; call `arrange` after it. */

@@ -3,6 +3,7 @@ import type { MetaData, MinerDetail, MinerList } from "../../contract/resources.
 import type { Caller, Encoded, Input, MiningService } from "../../contract/service.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Stored, StoredMiner, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done, find, findOwn, given } from "../crud.ts";
@@ -50,7 +51,7 @@ export interface MinerContext extends PlugContext {
 /** Lists, adds, changes and removes miners. */
 export function minerOperations(context: MinerContext): MinerOperations {
   const { registry, store, book, accessBook, metaData } = context;
-  const detail = (id: number) => {
+  const detailed = (id: number) => {
     const { miner, figures } = registry.display.present(id);
     return { ...miner, metaData: metaData(totalsOf([figures])) };
   };
@@ -64,7 +65,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     getMiner: async ({ id }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
-      return detail(id);
+      return detailed(id);
     },
     getMinerSettings: async ({ id }, caller) => {
       const { rig } = registry.entryFor(id, accessBook.of(caller));
@@ -92,7 +93,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         registry.put(added);
         registry.arrange();
       });
-      const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
+      const { metaData: about, ...miner } = withAdvice(detailed(added.id), row, context);
       const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
@@ -102,7 +103,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const isRepairAlone = address === undefined && Object.values(body).every((value) => value === undefined);
       if (isRepairAlone) {
         if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
-        return detail(id);
+        return detailed(id);
       }
       if (address !== undefined) refuseDemo(id);
       refuseManaged(id, registry);
@@ -117,7 +118,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       registry.put(await store.miners.change(id, change));
       registry.arrange();
       if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
-      return detail(id);
+      return detailed(id);
     },
     deleteMiner: async ({ id }, caller) => {
       const { facts } = registry.entryFor(id, accessBook.of(caller));
@@ -129,10 +130,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     pollMiner: async ({ id }, caller) => {
       const { rig } = registry.entryFor(id, accessBook.of(caller));
-      if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
+      if (rig.declared.disabled) throw new RigbridgeError("not.possible", detail("command.disabled"));
       await registry.fleet.poll(rig);
       registry.entryFor(id, accessBook.of(caller));
-      return detail(id);
+      return detailed(id);
     },
   };
 }
@@ -269,22 +270,13 @@ function rowOf(
 
 /** A user with access to some groups must not put a miner where the user cannot see it. */
 function refuseGroup(groupId: number, access: Access): void {
-  if (!access.seesGroup(groupId))
-    throw new RigbridgeError(
-      "user.forbidden",
-      "This user can only add miners to groups that the user sees; name such a group",
-    );
+  if (!access.seesGroup(groupId)) throw new RigbridgeError("user.forbidden", detail("rights.group"));
 }
 
 function refuseDemo(id: number): void {
-  if (isDemo(id))
-    throw new RigbridgeError("not.possible", "A demo miner has no other address; add your rig, and the demo leaves");
+  if (isDemo(id)) throw new RigbridgeError("not.possible", detail("rig.demo"));
 }
 
 function refuseManaged(id: number, registry: MinerRegistry): void {
-  if (registry.isManaged(id))
-    throw new RigbridgeError(
-      "not.possible",
-      `Miner ${id} is a managed miner; change it with POST /api/managedminers, remove it with DELETE /api/managedminers/${id}`,
-    );
+  if (registry.isManaged(id)) throw new RigbridgeError("not.possible", detail("rig.managed", { id }));
 }

@@ -1,6 +1,7 @@
 import type { PolledRig } from "../../fleet/poller.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Store } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";

@@ -1,10 +1,12 @@
 import type { Logger } from "pino";
 import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
-import { type Messages, needsMessages } from "../../contract/messages.ts";
+import type { Messages } from "../../contract/messages.ts";
 import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Access } from "../users/access.ts";
@@ -70,7 +72,7 @@ export interface PlugContext {
   readonly store: Store;
   readonly registry: {
     visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined;
-    nameFor(id: number, access: Access): string;
+    nameFor(id: number, access: Access): Detail;
   };
   /** Whether there is a broker for plugs that publish messages. */
   readonly messages: Pick<Messages, "isConfigured">;
@@ -81,7 +83,7 @@ export interface PlugContext {
 /** Checks a plug that is declared over the API. Throws `input.invalid`. */
 export function checkPlug(supply: PlugSettings, { messages, ownTopics }: PlugContext): void {
   if (supply.type === "mqtt") {
-    if (!messages.isConfigured) throw invalid("supply.type", needsMessages);
+    if (!messages.isConfigured) throw invalid("supply.type", detail("input.needsMqtt"));
     const { set } = supply.topics;
     const why = refusedTopic(set, ownTopics());
     if (why !== null) throw invalid("supply.topics.set", `"${set}" ${why}`);
@@ -112,12 +114,9 @@ export function checkOwner(
     if (outlet.id === wanted.id)
       throw new RigbridgeError(
         "address.known",
-        `${wanted.name} belongs to ${registry.nameFor(other.id, access)} already`,
+        detail("rig.plugKnown", { plug: wanted.name, miner: registry.nameFor(other.id, access) }),
       );
     if (outlet.device === wanted.device && registry.visible(other.id, access) === undefined)
-      throw new RigbridgeError(
-        "user.forbidden",
-        `${wanted.name} is an output of a device that powers a miner hidden from this user`,
-      );
+      throw new RigbridgeError("user.forbidden", detail("rights.plug", { plug: wanted.name }));
   }
 }

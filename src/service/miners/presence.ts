@@ -2,7 +2,8 @@ import type { Logger } from "pino";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import { briefOf, type RigState } from "../../fleet/state.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
@@ -114,7 +115,7 @@ export class MinerPresence {
 
   #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
     const { trouble } = rig.state;
-    const message = coded("notices.disconnected.message", { why: trouble?.message ?? "" });
+    const message = coded("notices.disconnected.message", { why: trouble?.coded ?? trouble?.message ?? "" });
     this.#raise(noticeKeys.disconnected(rig.id), rig, coded("notices.disconnected.title"), message);
   }
 
@@ -144,7 +145,7 @@ export class MinerPresence {
     const facts = this.#options.entries.find(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...minerFields(facts), reason: message }, "the rig at a miner's address was refused");
-    this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), message);
+    this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), rig.state.trouble?.coded ?? message);
   }
 
   #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: CodedText, message: string | CodedText): void {

@@ -23,7 +23,9 @@ import {
 } from "../../fleet/state.ts";
 import type { PoolReading, Reading } from "../../link/driver.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coin, Coins } from "../money/coins.ts";
 import {
@@ -417,8 +419,9 @@ export function presentReason(state: RigState, disabled: boolean, stoppedBy: str
   if (reason === null || (isUnread(state) && !disabled)) return null;
   const since = iso(reason.since);
   if (stoppedBy !== null && !disabled && (reason.code === "user" || reason.code === "no-power"))
-    return { code: "power-limit", text: `Stopped by ${stoppedBy}`, since };
-  return { code: reason.code, text: reason.text, since };
+    return { code: "power-limit", ...detail("reason.stoppedBy", { who: stoppedBy }), since };
+  const { code, text, coded } = reason;
+  return { code, text, since, ...(coded === undefined ? {} : { coded }) };
 }
 
 const iso = (time: number): string => new Date(time).toISOString();

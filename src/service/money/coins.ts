@@ -2,9 +2,10 @@ import { algorithms, bareName } from "../../catalogue/algorithms.ts";
 import { coins as predefinedCoins } from "../../catalogue/coins.ts";
 import type { Config } from "../../config/schema.ts";
 import { coinMistakes } from "../../contract/coin-mistakes.ts";
-import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import { invalidAll, type Mistake, mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredCoin } from "../../store/index.ts";
 import type { HashUnit } from "../../units/format.ts";
 import { done, enabled } from "../crud.ts";
@@ -83,7 +84,7 @@ export class Coins implements CoinOperations {
 
   /** The mistake of a field that should name an algorithm; none if it does. */
   algorithmMistakes(path: string, name: string): Mistake[] {
-    return this.algorithm(name) === undefined ? [{ path, message: `"${name}" is not among GET /api/algorithms` }] : [];
+    return this.algorithm(name) === undefined ? [mistake(path, detail("input.noAlgorithm", { name }))] : [];
   }
 
   coin(shortName: string): Coin | undefined {
@@ -134,13 +135,10 @@ export class Coins implements CoinOperations {
     const coin = this.coin(shortName);
     if (coin === undefined) throw notFound("coin", shortName);
     if (coin.coinClass === "PreDefined")
-      throw new RigbridgeError(
-        "not.possible",
-        `${coin.displayName} is predefined; only user-defined coins can be removed`,
-      );
+      throw new RigbridgeError("not.possible", detail("coin.predefined", { coin: coin.displayName }));
     const stored = this.#stored(shortName.toUpperCase());
     if (stored?.owner === "file")
-      throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
+      throw new RigbridgeError("owned.by-file", detail("owned.coin", { coin: coin.displayName }));
     if (stored !== undefined) await this.#store.coins.remove(stored.id);
     this.#coins = this.#allCoins();
     return done(`${coin.displayName} removed`);
@@ -156,7 +154,7 @@ export class Coins implements CoinOperations {
     this.#refuseOfFile(coin);
     const stored = this.#stored(shortName.toUpperCase());
     if (stored === undefined || (stored.profit === null && stored.profitUsd === null))
-      throw new RigbridgeError("not.possible", `The profitability of ${coin.displayName} was not set by hand`);
+      throw new RigbridgeError("not.possible", detail("coin.notByHand", { coin: coin.displayName }));
     if (stored.owner === "store" && coin.coinClass === "PreDefined") await this.#store.coins.remove(stored.id);
     else await this.#store.coins.change(stored.id, { profit: null, profitUsd: null, updated: null });
     this.#coins = this.#allCoins();
@@ -265,6 +263,6 @@ function worthOf(
 
 function badCoin(shortName: string, mistakes: readonly Mistake[]): RigbridgeError {
   const [first] = mistakes;
-  if (mistakes.length === 1 && first !== undefined) return invalid(first.path, first.message);
+  if (mistakes.length === 1 && first !== undefined) return invalidAll(mistakes);
   return new RigbridgeError("input.invalid", `Coin ${shortName}: ${mistakes.length} mistakes`, { errors: mistakes });
 }

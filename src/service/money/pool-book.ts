@@ -1,10 +1,11 @@
-import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import { invalidAll, type Mistake, mistake, notFound, RigbridgeError, thing } from "../../contract/problems.ts";
 import type { Pool } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import { passwordIn } from "../../link/pool-login.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import { isLinked, type Links } from "../links.ts";
@@ -102,7 +103,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     if (type === "single") return [loginOf(this.#find(id, access))];
     const group = find(this.#store.poolGroups, id, "pool group");
     if (!seesPoolGroup(access, group)) throw notFound("pool group", id);
-    if (group.pools.length === 0) throw new RigbridgeError("not.possible", `Pool group ${group.name} has no pools`);
+    if (group.pools.length === 0)
+      throw new RigbridgeError("not.possible", detail("pool.emptyGroup", { group: group.name }));
     return group.pools.map((poolId) => loginOf(this.#find(poolId, access)));
   }
 
@@ -180,7 +182,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const mistakes: Mistake[] = pools.flatMap((pool, index) =>
       enabled(this.#store.pools).some((each) => each.id === pool)
         ? []
-        : [{ path: `pools[${index}]`, message: `there is no pool ${pool}` }],
+        : [mistake(`pools[${index}]`, detail("input.noThing", { thing: thing("pool"), id: pool }))],
     );
     if (mistakes.length > 0)
       throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
@@ -225,10 +227,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ...(coinShortName === "" || this.#coins.coin(coinShortName) !== undefined
         ? []
         : [
-            {
-              path: "coinShortName",
-              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName.toWellFormed())} adds one`,
-            },
+            mistake(
+              "coinShortName",
+              detail("input.noCoin", { coin: coinShortName, path: encodeURIComponent(coinShortName.toWellFormed()) }),
+            ),
           ]),
       ...(coinAlgorithm === "" ? [] : this.#coins.algorithmMistakes("coinAlgorithm", coinAlgorithm)),
     ];

@@ -6,7 +6,8 @@ import { didYouMean } from "../../contract/nearest.ts";
 import { invalidAll, type Mistake, RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import { wording } from "../../contract/wording.ts";
+import { messageOf, worded, wording } from "../../contract/wording.ts";
+import { detail } from "../../messages/detail.ts";
 import type { OutboxRow, Store, Stored, StoredGroup } from "../../store/index.ts";
 import { done, enabled, refuseInUse } from "../crud.ts";
 import { addressRefusal } from "../own-address.ts";
@@ -50,16 +51,16 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
 
   /** Throws with all mistakes. `id`: of the channel that changes. */
   const checked = (fields: Fields, id: number | null): ChannelSettings => {
-    const parsed = ChannelSettings.safeParse(fields, { error: wording });
+    const parsed = ChannelSettings.safeParse(fields, worded);
     const taken = book.list().some(({ row }) => row.id !== id && row.name === fields.key);
     const groups = new Set(enabled(store.groups).map(({ name }) => name));
     const issues = parsed.error?.issues ?? [];
     const isTypeWrong = issues.some(({ path }) => path[0] === "type");
     const all = isTypeWrong ? [...issues, ...commonIssues(fields, wording)] : issues;
-    const mistakes: Mistake[] = [...all, ...channelFindings({ path: [], fields }, groups)].map(({ path, message }) => ({
-      path: pathText(path),
-      message,
-    }));
+    const mistakes: Mistake[] = [
+      ...all.map((issue) => ({ path: pathText(issue.path), ...messageOf(issue) })),
+      ...channelFindings({ path: [], fields }, groups).map((each) => ({ ...each, path: pathText(each.path) })),
+    ];
     if (taken) mistakes.push({ path: "key", message: "is the key of another channel" });
     mistakes.push(...addressMistakes(fields, options.targets));
     if (!parsed.success || mistakes.length > 0) throw invalidAll(mistakes);
@@ -70,8 +71,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
   const own = (keyOrId: string): ListedChannel => {
     const channel = found(keyOrId);
     if (channel.row.owner === "store") return channel;
-    const message = `Channel ${channel.row.name} is declared by the configuration file; change it there`;
-    throw new RigbridgeError("owned.by-file", message);
+    throw new RigbridgeError("owned.by-file", detail("owned.channel", { channel: channel.row.name }));
   };
 
   const present = (id: number): ChannelState => {
@@ -91,7 +91,8 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     },
     testChannel: async ({ key: keyOrId }) => {
       const { row, problem } = found(keyOrId);
-      if (problem !== null) throw new RigbridgeError("not.possible", `${row.name} is not used: ${problem}`);
+      if (problem !== null)
+        throw new RigbridgeError("not.possible", detail("channel.unused", { channel: row.name, why: problem }));
       const outcome = await outbox.test(row.name);
       if (outcome === undefined) throw new RigbridgeError("not.found", `There is no channel ${keyOrId}`);
       if (outcome.kind !== "sent") throw new RigbridgeError("service.refused", `${row.name}: ${outcome.error}`);
@@ -99,7 +100,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     },
     addChannel: async (fields) => {
       if (book.list().length >= mostChannels)
-        throw new RigbridgeError("not.possible", `There are ${mostChannels} channels already`);
+        throw new RigbridgeError("not.possible", detail("channel.most", { count: mostChannels }));
       const settings = checked(fields, null);
       const { id } = await store.channels.add({ name: settings.key, definition: { ...settings } });
       outbox.use(book.used());

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Severity, severities } from "../../contract/resources.ts";
-import { type CodedText, coded } from "../../messages/coded.ts";
+import { coded } from "../../messages/coded.ts";
+import type { CodedText } from "../../messages/coded-text.ts";
 import { textOf } from "../../messages/service-texts.ts";
 import type { NewNotification, NotificationLog, StoredNotification } from "../../store/index.ts";
 

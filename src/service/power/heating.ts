@@ -1,6 +1,7 @@
 import type { HeatingSettings } from "../../config/loops.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Heating as HeatingStatus } from "../../contract/resources.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import { demandOf, heat, stopHeating } from "./heating-law.ts";
@@ -76,7 +77,7 @@ export class Heating {
 
   /** Sets the target, °C, and ends manual overrides of its rigs. Resolves once it is stored. */
   async setTarget(celsius: number): Promise<string> {
-    if (celsius < 5 || celsius > 35) throw invalid("temperature", "must be 5 to 35 °C");
+    if (celsius < 5 || celsius > 35) throw invalid("temperature", detail("input.celsius", { low: 5, high: 35 }));
     await this.#context.store.heatings.change(this.#row.id, { target: celsius, setAt: this.#context.now() });
     return `${this.settings.name} is set to ${celsius} °C`;
   }
@@ -84,7 +85,7 @@ export class Heating {
   /** Sets the room temperature, °C. Throws `not.possible` if its source is not the API. */
   takeRoom(celsius: number): string {
     const { name } = this.settings;
-    if (celsius < -40 || celsius > 60) throw invalid("temperature", "must be -40 to 60 °C");
+    if (celsius < -40 || celsius > 60) throw invalid("temperature", detail("input.celsius", { low: -40, high: 60 }));
     if (!this.#room.comesFromApi)
       throw new RigbridgeError(
         "not.possible",

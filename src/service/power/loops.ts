@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { coded } from "../../messages/coded.ts";
+import { detail } from "../../messages/detail.ts";
 import type { StoredCommand } from "../../store/index.ts";
 import type { Action, ActionLoops } from "../commands/actions.ts";
 import { enabled } from "../crud.ts";
@@ -165,13 +166,10 @@ export class Loops implements ActionLoops {
     const loop = this.#loopOf.get(minerId);
     const isSolar = action === "set_surplus";
     if (loop === undefined || loop instanceof Follow !== isSolar)
-      throw new RigbridgeError(
-        "not.possible",
-        isSolar ? "This miner does not follow a surplus" : "This miner does not heat a room",
-      );
+      throw new RigbridgeError("not.possible", detail(isSolar ? "command.noFollow" : "command.noHeating"));
     const members = this.#members.get(loop) ?? [];
     if (members.some(({ facts }) => !access.seesGroup(facts.groupId)))
-      throw new RigbridgeError("user.forbidden", `${loop.settings.name} controls miners that this user does not see`);
+      throw new RigbridgeError("user.forbidden", detail("rights.loop", { loop: loop.settings.name }));
     return loop;
   }
 

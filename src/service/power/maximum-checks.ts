@@ -1,6 +1,8 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Control } from "../../contract/readings.ts";
 import type { Reading } from "../../link/driver.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import { controlValue } from "../commands/control-value.ts";
 import type { RigWrite, Step } from "../commands/steps.ts";
 import { isMining, type Powered, type PowerLadder, type Setting } from "./power-ladder.ts";
@@ -53,8 +55,8 @@ export class MaximumChecks {
     return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
   }
 
-  /** Why a rig may not be set to this power; null if it may. */
-  refusal(minerId: number, watts: number): string | null {
+  /** Why a rig may not be set to so many watts; null if it may. */
+  refusal(minerId: number, watts: number): Detail | null {
     const left = this.leftFor(minerId);
     return left !== null && isOver(watts, left) ? this.#overMaximum(minerId, left) : null;
   }
@@ -115,10 +117,10 @@ export class MaximumChecks {
     };
   }
 
-  #overMaximum(minerId: number, left: number): string {
+  #overMaximum(minerId: number, left: number): Detail {
     const { room = "Its room", watts = 0 } = this.#maxima?.ofRoom(minerId) ?? {};
-    const others = left < watts ? `, of which ${Math.max(0, Math.floor(left))} W are left` : "";
-    return `${room} may take ${watts} W at most${others}; only an administrator can raise that`;
+    if (left >= watts) return detail("command.maximum", { room, watts });
+    return detail("command.maximumLeft", { room, watts, left: Math.max(0, Math.floor(left)) });
   }
 }
 

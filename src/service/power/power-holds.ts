@@ -1,5 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { briefOf } from "../../fleet/state.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import type { PowerGuard } from "../commands/actions.ts";
 import type { Entry } from "../miners/miner-entries.ts";
@@ -81,13 +83,14 @@ export class PowerHolds {
     return powerHold(isBefore ? null : last, wish, mining, this.#options.now());
   }
 
-  /** Why a sender is held back, in a sentence; null if nothing holds it. */
-  refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): string | null {
+  /** Why a sender is held back, in a sentence; null if nothing does it. */
+  refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): Detail | null {
     const hold = this.holdFor(entry, { rank: rankOf(sender), stops });
     if (hold === null) return null;
     const who = this.last(entry.facts.id)?.who ?? hold.by;
-    const until = hold.until === null ? "until it is started again" : `until ${new Date(hold.until).toISOString()}`;
-    return `Held back: ${who} controls the power of this miner ${until}`;
+    return hold.until === null
+      ? detail("command.held", { who })
+      : detail("command.heldUntil", { who, time: new Date(hold.until).toISOString() });
   }
 
   async #load(minerId: number): Promise<void> {

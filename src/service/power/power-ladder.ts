@@ -228,7 +228,7 @@ export function wattsOf(wanted: number | string, { levels }: PowerLadder, path: 
   const watts = quantityIn(wanted, "W");
   const labels = levels === null ? "" : ` or one of ${levels.map(({ label }) => label).join(", ")}`;
   const takes = `"power_target" takes watts${labels}; 0 stops the rig`;
-  if (typeof watts === "string") throw invalid(path, `${takes}; the value ${watts}`);
+  if (typeof watts !== "number") throw invalid(path, `${takes}; the value ${watts.text}`);
   if (!(watts >= 0 && watts < 1_000_000)) throw invalid(path, takes);
   return watts;
 }

@@ -1,4 +1,6 @@
 import type { Control } from "../../contract/readings.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { PowerMemory, StoredMiner } from "../../store/index.ts";
 import type { PowerLadder } from "./power-ladder.ts";
 
@@ -18,8 +20,8 @@ export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): Pow
   changesPerHour: own.changesPerHour ?? all.changesPerHour,
 });
 
-/** Whether a power may be set now; if not, when (epoch ms) and why not now. */
-export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
+/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
+export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: Detail };
 
 export const free: Permission = { now: true };
 
@@ -44,15 +46,15 @@ export function permissionFor({ watts, ladder, controls, mining, rules, memory, 
   const { startedAt, stoppedAt } = memory;
   const stops = ladder !== null && watts < Math.floor(ladder.lowest);
   const stopped = mining === false;
-  const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
+  const waitUntil = (since: number | null, seconds: number, why: (rest: string) => Detail): Permission => {
     const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
-    return now >= from ? free : { now: false, from, why: `${what}; wait ${durationText(from - now)} more` };
+    return now >= from ? free : { now: false, from, why: why(durationText(from - now)) };
   };
   if (stops && !stopped)
-    return waitUntil(startedAt, minOn, `The rig has not mined for ${durationText(minOn * 1000)} yet`);
+    return waitUntil(startedAt, minOn, (rest) => detail("command.minOn", { time: durationText(minOn * 1000), rest }));
   if (stops) return free;
   const started = stopped
-    ? waitUntil(stoppedAt, minOff, `The rig has not been stopped for ${durationText(minOff * 1000)} yet`)
+    ? waitUntil(stoppedAt, minOff, (rest) => detail("command.minOff", { time: durationText(minOff * 1000), rest }))
     : free;
   if (!started.now) return started;
   const settings = ladder?.choose(watts).settings ?? [];
@@ -61,7 +63,7 @@ export function permissionFor({ watts, ladder, controls, mining, rules, memory, 
   const oldest = within.at(-changesPerHour);
   return oldest === undefined
     ? free
-    : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+    : waitUntil(oldest, 3600, (rest) => detail("command.changes", { count: within.length, rest }));
 }
 
 /** The changes of the last hour, epoch ms. */

@@ -4,6 +4,7 @@ import type { Control, ControlKey, ControlValue } from "../../contract/readings.
 import { switchWord } from "../../contract/triggers.ts";
 import { type Brief, briefOf, type RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
+import { detail } from "../../messages/detail.ts";
 import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type Step, setControl, switchMining } from "../commands/steps.ts";
@@ -150,7 +151,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const watts = wattsOf(wanted, ladder, path);
       const stops = watts < Math.floor(ladder.lowest);
       const highest = Math.max(Math.ceil(ladder.highest), this.#range(minerId, ladder)?.max ?? 0);
-      if (watts > highest) throw invalid(path, `"power_target" takes up to ${Math.floor(highest)} W`);
+      if (watts > highest) throw invalid(path, detail("control.upTo", { watts: Math.floor(highest) }));
       const permission = this.permission(minerId, reading, watts);
       if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
       const mining = miningOf(reading);
@@ -158,7 +159,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       if (!stops)
         return mining === false ? this.#maximum.granting(minerId, granted, this.#switch(minerId, true)(reading)) : "";
       if (ladder.stops) return mining === false ? "The rig is stopped already" : this.#switch(minerId, false)(reading);
-      throw new RigbridgeError("not.possible", `This rig cannot be stopped, and takes ${ladder.lowest} W at least`);
+      throw new RigbridgeError("not.possible", detail("command.noStop", { watts: ladder.lowest }));
     };
     const adjust: Step = (reading) => {
       const ladder = this.#ladderFor(minerId, reading);
@@ -249,11 +250,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   #ladderFor(minerId: number, reading: Reading): PowerLadder {
     const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#knowledge(minerId));
-    if (ladder === null)
-      throw new RigbridgeError(
-        "control.absent",
-        'This rig has no control "power_target": it has no control that changes its power, or its draw is not known yet. Declare powerNameplate for rigs that do not report their power',
-      );
+    if (ladder === null) throw new RigbridgeError("control.absent", detail("control.noPower"));
     return ladder;
   }
 

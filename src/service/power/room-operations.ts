@@ -1,6 +1,7 @@
-import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import { invalidAll, type Mistake, mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Room as ShownRoom } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { MoneySums } from "../../store/index.ts";
 import type { RunOnLoop } from "../commands/actions.ts";
 import type { CommandSpec } from "../commands/command-executor.ts";
@@ -113,12 +114,8 @@ function isVisible({ groupId, minerIds }: Room, { all, seesGroup }: Access, { re
 
 function checkMax({ name, max }: Room, { privilege }: Access): void {
   if (privilege !== "administrator")
-    throw new RigbridgeError("user.forbidden", `Only an administrator sets the maximum of ${name}`);
-  if (max?.owner === "file")
-    throw new RigbridgeError(
-      "owned.by-file",
-      `The maximum of ${name} is declared by the configuration file; change it there`,
-    );
+    throw new RigbridgeError("user.forbidden", detail("rights.maximum", { room: name }));
+  if (max?.owner === "file") throw new RigbridgeError("owned.by-file", detail("owned.maximum", { room: name }));
 }
 
 function mistakesIn(
@@ -130,20 +127,19 @@ function mistakesIn(
   const kind = kindOf(room);
   const mistakes: Mistake[] = [];
   if (target !== undefined && kind !== "target")
-    mistakes.push({ path: "target", message: `cannot be set: ${name} does not hold a temperature` });
+    mistakes.push(mistake("target", detail("input.roomNoTarget", { room: name })));
   if (power === undefined) return mistakes;
-  if (kind === "target")
-    mistakes.push({ path: "power", message: `cannot be set: ${name} holds a temperature; set target` });
+  if (kind === "target") mistakes.push(mistake("power", detail("input.roomNoPower", { room: name })));
   const most = max === undefined ? (room.max?.watts ?? null) : max;
   const rigs = loops.rigsOf(room.minerIds);
   const highest = Math.ceil(highestOf(rigs));
   const lowest = Math.floor(lowestOf(rigs));
   if (most !== null && power > most)
-    mistakes.push({ path: "power", message: `must be at most ${most} W, the maximum of ${name}` });
+    mistakes.push(mistake("power", detail("input.roomMaximum", { watts: most, room: name })));
   else if (kind !== "target" && highest > 0 && power > highest)
-    mistakes.push({ path: "power", message: `must be at most ${highest} W, which is all that its rigs can take` });
+    mistakes.push(mistake("power", detail("input.roomHighest", { watts: highest })));
   else if (kind === "surplus" && highest > 0 && power > 0 && power < lowest)
-    mistakes.push({ path: "power", message: `must be 0 or at least ${lowest} W, with which one of its rigs can run` });
+    mistakes.push(mistake("power", detail("input.roomLowest", { watts: lowest })));
   return mistakes;
 }
 
@@ -203,7 +199,7 @@ async function setTarget(
 ): Promise<void> {
   const [entry] = entriesOf(room, context);
   if (entry === undefined || !(room.loop instanceof Heating))
-    throw new RigbridgeError("not.possible", `${room.name} has no rig`);
+    throw new RigbridgeError("not.possible", detail("command.roomEmpty", { room: room.name }));
   const temperature = target ?? room.loop.status.target;
   await context.runOnLoop(entry, { action: "set_target_temperature", temperature }, caller, access);
 }

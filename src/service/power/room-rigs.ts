@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import { commandSpec } from "../commands/actions.ts";
 import type { CommandExecutor } from "../commands/command-executor.ts";
 import { runPaced } from "../commands/run-paced.ts";
@@ -23,8 +24,7 @@ const atOnce = 64;
 export async function setPower(room: Room, watts: number, caller: Caller, context: RoomRigsContext): Promise<void> {
   const { loops } = context;
   const found = loops.rigsOf(room.minerIds);
-  if (found.length === 0)
-    throw new RigbridgeError("not.possible", `No rig of ${room.name} can be reached and set to a power now`);
+  if (found.length === 0) throw new RigbridgeError("not.possible", detail("command.roomAway", { room: room.name }));
   const left = loops.rooms.leftAmong(new Set(found.map(({ id }) => id)));
   const rigs = found.map((rig) => ({
     ...rig,

@@ -1,5 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import { bulkRequest } from "../automation/bulk-request.ts";
 import { listOf } from "../automation/lists.ts";
 import type { LiveRule } from "../automation/rules/live-rule.ts";
@@ -30,11 +32,16 @@ export function openActions(
     const members = new Set(automation.engine.members(rule));
     const inside = minerIds.filter((id) => members.has(id));
     if (inside.length > 0) return inside;
-    const which = minerIds.length === 1 ? "this miner" : `any of these ${minerIds.length} miners`;
-    const reasons = new Set(minerIds.map((id) => automation.engine.whyNot(rule, id)));
+    const textOf = (why: Detail | string): string => (typeof why === "string" ? why : why.text);
+    const reasons = new Map(minerIds.map((id) => automation.engine.whyNot(rule, id)).map((why) => [textOf(why), why]));
+    const [only = "", another] = reasons.values();
+    const why = another === undefined ? only : [...reasons.keys()].join("; ");
+    const { name } = rule.settings;
     throw new RigbridgeError(
       "nothing.to.do",
-      `The rule ${rule.settings.name} does not apply to ${which}: ${[...reasons].join("; ")}`,
+      minerIds.length === 1
+        ? detail("rule.notThis", { rule: name, why })
+        : detail("rule.notThese", { rule: name, count: minerIds.length, why }),
     );
   };
   const runByHand: typeof runList = async (input, caller) => {

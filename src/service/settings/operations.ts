@@ -8,6 +8,7 @@ import type {
   SettingsSection,
   TopicList,
 } from "../../contract/settings.ts";
+import { detail } from "../../messages/detail.ts";
 import { effectsOf } from "./effects.ts";
 import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
 
@@ -90,13 +91,9 @@ export function settingsOperations({
       inTurn(() => carryOut(book.plan(section, value, revision), "save_settings", dryRun, caller)),
     testSettings: async ({ section, value }) => {
       const trial = trialOf(section);
-      if (trial === null)
-        throw new RigbridgeError(
-          "nothing.to.do",
-          `Nothing can be tried in the section ${section}; a save with dryRun=true checks it`,
-        );
+      if (trial === null) throw new RigbridgeError("nothing.to.do", detail("settings.noTrial", { section }));
       const config = book.draft(section, value);
-      if (trying === mostTrials) throw new RigbridgeError("too.many", "Other settings are being tried; wait for them");
+      if (trying === mostTrials) throw new RigbridgeError("too.many", detail("settings.trying"));
       trying += 1;
       const findings = await trial(config).finally(() => {
         trying -= 1;
@@ -117,7 +114,7 @@ export function settingsOperations({
         const list = [...new Set([...keys, ...waiting])].join(", ");
         const parameters = { changed: list.slice(0, longestChanges) };
         if (!isLive && restart === null)
-          throw new RigbridgeError("not.possible", `These changes need a restart of the service: ${list}`);
+          throw new RigbridgeError("not.possible", detail("settings.restart", { keys: list }));
         let message = `Changed: ${list}`;
         await record({ action: "reload", parameters }, caller, async () => {
           if (isLive || restart === null) await apply();

@@ -13,6 +13,7 @@ import {
   type SettingsSection,
   settingsSections,
 } from "../../contract/settings.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredSection } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -122,9 +123,10 @@ export class SettingsBook {
     const merged = withSecretsOf(Config.shape[section], value, this.#baseOf(section, saved));
     if (revision !== undefined && revision !== (this.#row(section)?.revision ?? 0)) {
       const differing = differences(section, saved.get(section), merged);
-      const list = differing.length === 0 ? "" : `: ${differing.join("; ")}`;
-      const message = `The section ${section} was saved by another user in the meantime; read it again. The saved value differs from yours${list}`;
-      throw new RigbridgeError("settings.changed", message);
+      const keys = differing.join("; ");
+      const why =
+        keys === "" ? detail("settings.changed", { section }) : detail("settings.changedKeys", { section, keys });
+      throw new RigbridgeError("settings.changed", why);
     }
     return this.#planOf(section, merged);
   }
@@ -144,7 +146,7 @@ export class SettingsBook {
   planUndo(section: SettingsSection): SettingsPlan {
     this.#refuseOfFile(section);
     const row = this.#row(section);
-    if (row === undefined) throw new RigbridgeError("nothing.to.do", `The section ${section} was never saved`);
+    if (row === undefined) throw new RigbridgeError("nothing.to.do", detail("settings.neverSaved", { section }));
     return this.#planOf(section, row.isSavedBefore ? row.before : undefined);
   }
 
@@ -154,7 +156,7 @@ export class SettingsBook {
     if (value === undefined) next.delete(section);
     else next.set(section, value);
     const mistakes = mistakesWith(this.#file, next, this.#names());
-    if (mistakes.length > 0) throw invalidAll(mistakes.map(({ path, message }) => ({ path: pathText(path), message })));
+    if (mistakes.length > 0) throw invalidAll(mistakes.map((each) => ({ ...each, path: pathText(each.path) })));
     const config = this.#source.finish(layered(this.#base(), next, this.#names()).config);
     const isSaved = isDeepStrictEqual(saved.get(section), value);
     return { section, config, value, changes: differences(section, this.config[section], config[section]), isSaved };
@@ -204,8 +206,7 @@ export class SettingsBook {
   #refuseOfFile(section: SettingsSection): void {
     const line = this.#file.lineOf(section);
     if (line === null) return;
-    const message = `${section} is declared by the configuration file (${this.#file.name}, line ${line}); change it there, or remove it there to change it here`;
-    throw new RigbridgeError("owned.by-file", message);
+    throw new RigbridgeError("owned.by-file", detail("owned.section", { section, file: this.#file.name, line }));
   }
 
   /** The source of unchanged secrets: the saved value, otherwise the one in effect. */

@@ -3,11 +3,13 @@ import type { Logger } from "pino";
 import type { SourceSettings } from "../../config/loops.ts";
 import type { MqttSettings } from "../../config/mqtt.ts";
 import type { Config } from "../../config/schema.ts";
-import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
-import type { SettingsFinding, SettingsSection, TopicList } from "../../contract/settings.ts";
+import type { Messages, ReceivedMessage } from "../../contract/messages.ts";
+import { messageIn, RigbridgeError } from "../../contract/problems.ts";
+import { finding, type SettingsFinding, type SettingsSection, type TopicList } from "../../contract/settings.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch } from "../../link/networks.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 import type { KeptValues, Store } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { FeedContext } from "../market/feed.ts";
@@ -48,9 +50,9 @@ const topicMs = 10_000;
 /** Sources queried concurrently. */
 const mostSources = 20;
 
-const right = (message: string): SettingsFinding => ({ ok: true, message });
-const wrong = (message: string): SettingsFinding => ({ ok: false, message });
-const unknown = (message: string): SettingsFinding => ({ ok: null, message });
+const right = (what: string | Detail): SettingsFinding => finding(true, what);
+const wrong = (what: string | Detail): SettingsFinding => finding(false, what);
+const unknown = (what: string | Detail): SettingsFinding => finding(null, what);
 
 /** How to test a section of a configuration; null where there is nothing to test. */
 export function trialOf(
@@ -64,13 +66,13 @@ export function trialOf(
 /** Nothing that a test reads is kept. */
 const trials: Partial<Record<SettingsSection, Trial>> = {
   mqtt: async ({ mqtt }, { tryBroker }, signal) => {
-    if (mqtt === undefined) return [unknown("No broker is set")];
-    if (tryBroker === null) return [unknown("This service was started without an MQTT bridge")];
+    if (mqtt === undefined) return [unknown(detail("trial.noBroker"))];
+    if (tryBroker === null) return [unknown(detail("trial.noBridge"))];
     return tryBroker(mqtt, signal);
   },
   electricity: (config, context, signal) => tryPrices(config, context, signal),
   market: async ({ market, display }, context, signal) => {
-    if (market.sources.length === 0) return [unknown("No source is set")];
+    if (market.sources.length === 0) return [unknown(detail("trial.noSource"))];
     return Promise.all(
       market.sources.slice(0, mostSources).map(async (settings) => {
         let coins = 0;
@@ -80,18 +82,19 @@ const trials: Partial<Record<SettingsSection, Trial>> = {
         };
         const feed = coinFeed(settings, display.currency, take, feedContext(context, signal));
         if (!(await feed.poll())) return wrong(feed.problem ?? late(feed.host));
-        return right(`${feed.host} knows ${coins} coins${feed.problem === null ? "" : `; ${feed.problem}`}`);
+        const known = detail("trial.coins", { source: feed.host, count: coins });
+        return right(feed.problem === null ? known : `${known.text}; ${feed.problem}`);
       }),
     );
   },
   http: async ({ http }, { interfaces, ownPort }) => {
     const at = (host: string): string => `http://${host}:${http.port || ownPort()}`;
-    if (isLoopbackHost(http.host)) return [unknown(`Only this machine can open it, at ${at("localhost")}`)];
+    if (isLoopbackHost(http.host)) return [unknown(detail("trial.onlyHere", { url: at("localhost") }))];
     const own = isIP(http.host) !== 0 && !/^(0\.0\.0\.0|::)$/.test(http.host);
     const hosts = own ? [http.host] : ownNetworks(interfaces()).addresses;
-    if (hosts.length === 0) return [unknown("This machine is in no private network")];
+    if (hosts.length === 0) return [unknown(detail("trial.noNetwork"))];
     return hosts.map((host) => ({
-      ...right(`Phones and computers in its network open it at ${at(host)}`),
+      ...right(detail("trial.openAt", { url: at(host) })),
       url: at(host),
     }));
   },
@@ -114,23 +117,17 @@ const trials: Partial<Record<SettingsSection, Trial>> = {
   scan: async ({ scan }, { interfaces, format }) => {
     const own = ownNetworks(interfaces());
     const networks = scan?.networks === undefined ? own.networks : parseNetworks(scan.networks);
-    if (networks.length === 0) return [wrong("This machine is in no private network; name the networks to search")];
+    if (networks.length === 0) return [wrong(detail("trial.nameNetworks"))];
     const { total } = planSearch(networks, { ports: [], yes: true });
     const isNear = networks.every(({ first, last }) =>
       own.networks.some((each) => each.first <= first && last <= each.last),
     );
-    const what = `${format.grouped(total)} addresses are searched`;
-    return [
-      isNear
-        ? right(`${what}, all in networks of this machine`)
-        : unknown(
-            `${what}; those outside of this machine's own networks are reached only if your router passes them on`,
-          ),
-    ];
+    const count = format.grouped(total);
+    return [isNear ? right(detail("trial.searched", { count })) : unknown(detail("trial.searchedBeyond", { count }))];
   },
 };
 
-const late = (source: string): string => `${source} did not answer in time`;
+const late = (source: string): Detail => detail("trial.late", { source });
 
 const nothingKept: KeptValues = { get: () => undefined, save: () => undefined, keep: () => undefined };
 
@@ -153,22 +150,26 @@ async function tryPrices(config: Config, context: TrialContext, signal: AbortSig
       if (source.topic !== undefined && messages.isConfigured) await within(heard.promise, topicMs, signal);
       else await running.poll();
       const last = curve.periods.at(-1);
-      if (last === undefined) return wrong(curve.problem ?? `${curve.source} ${said(topicMs)}`);
-      const until = Number.isFinite(last.end) ? ` until ${format.localTime(last.end)}` : "";
-      return right(`${curve.source} has ${curve.periods.length} prices${until} in ${curve.currency}`);
+      if (last === undefined) return wrong(curve.problem ?? silent(curve.source));
+      const prices = { source: curve.source, count: curve.periods.length, currency: String(curve.currency) };
+      return right(
+        Number.isFinite(last.end)
+          ? detail("trial.pricesUntil", { ...prices, time: format.localTime(last.end) })
+          : detail("trial.prices", prices),
+      );
     }),
   );
   const tariff = tariffs.ofGroup(0);
-  if (tariff === undefined) return [unknown("No price of electricity is set")];
+  if (tariff === undefined) return [unknown(detail("trial.noPrice"))];
   const { price } = tariff.at(now());
   const currency = config.display.currency;
-  if (price !== null) return [...findings, right(`Now a kWh costs ${format.decimal(price)} ${currency}`)];
+  if (price !== null) return [...findings, right(detail("trial.priceNow", { price: format.decimal(price), currency }))];
   const foreign = tariff.curve?.currency ?? null;
-  const why =
-    foreign !== null && foreign !== currency && rateOf(foreign) === null
-      ? `: no exchange rate from ${foreign} to ${currency} is known`
-      : "";
-  return [...findings, wrong(`The price now is not known${why}`)];
+  const isRateless = foreign !== null && foreign !== currency && rateOf(foreign) === null;
+  return [
+    ...findings,
+    wrong(isRateless ? detail("trial.noRate", { from: foreign, to: currency }) : detail("trial.priceUnknown")),
+  ];
 }
 
 interface NamedSource {
@@ -183,16 +184,16 @@ async function trySources(
   context: TrialContext,
   signal: AbortSignal,
 ): Promise<SettingsFinding[]> {
-  if (sources.length === 0) return [unknown("Nothing is set")];
+  if (sources.length === 0) return [unknown(detail("trial.nothing"))];
   return Promise.all(
     sources.slice(0, mostSources).map(async ({ name, source }) => {
-      if (source.api === true) return unknown(`${name}: its values come over the API; nothing can be asked for`);
+      if (source.api === true) return unknown(detail("trial.overApi", { name }));
       try {
         const value = await readValue(source, quantity, context, signal);
-        return right(`${name}: ${Number(value.toFixed(1))} ${unit}`);
+        return right(detail("trial.value", { name, value: Number(value.toFixed(1)), unit }));
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        return wrong(`${name}: ${error.message}`);
+        return wrong(detail("trial.wrong", { name, why: messageIn(error) }));
       }
     }),
   );
@@ -206,19 +207,19 @@ async function readValue(
 ): Promise<number> {
   const { url, topic = "", path } = source;
   if (url !== undefined) return readSource({ ...source, url }, quantity, signal);
-  if (!messages.isConfigured) throw new RigbridgeError("not.possible", `${topic} ${needsMessages}`);
+  if (!messages.isConfigured) throw new RigbridgeError("not.possible", detail("trial.needsMqtt", { topic }));
   const heard = Promise.withResolvers<ReceivedMessage>();
   const stop = messages.listen(topic, heard.resolve);
   const message = await within(heard.promise, topicMs, signal);
   stop();
-  if (message === null) throw new RigbridgeError("service.unreachable", `${topic} ${said(topicMs)}`);
+  if (message === null) throw new RigbridgeError("service.unreachable", silent(topic));
   const isLong = message.payload.length > sourceLimits.bytes;
   const found = isLong ? "is too long" : numberIn(message.payload, path, quantity);
   if (typeof found === "string") throw new RigbridgeError("service.garbled", `${topic} ${found}`);
   return found;
 }
 
-const said = (ms: number): string => `said nothing within ${ms / 1000} s`;
+const silent = (source: string): Detail => detail("trial.silent", { source, seconds: topicMs / 1000 });
 
 /** Null if it takes longer. */
 async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T | null> {

@@ -2,6 +2,7 @@ import { type OperationName, operations } from "../../contract/operations.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredUser } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { withInnerGroups } from "../nested-groups.ts";
@@ -91,7 +92,7 @@ export class AccessBook {
     if (!atLeast(access.privilege, needed.privilege))
       throw new RigbridgeError(
         "user.forbidden",
-        `This user may ${may[access.privilege]}; this operation needs the privilege ${needed.privilege}`,
+        detail("rights.privilege", { may: detail(`rights.${access.privilege}`), privilege: needed.privilege }),
       );
     if (needed.scope === "all") needsAll(access);
   }
@@ -109,14 +110,7 @@ export class AccessBook {
   }
 }
 
-const may: Readonly<Record<Privilege, string>> = {
-  view: "only view",
-  control: "view and control miners",
-  administrator: "do everything",
-};
-
 /** For operations on the service as a whole. Throws `user.forbidden`. */
 export function needsAll(access: Access): void {
-  if (!access.all)
-    throw new RigbridgeError("user.forbidden", "This operation needs a user with access to all groups and pools");
+  if (!access.all) throw new RigbridgeError("user.forbidden", detail("rights.all"));
 }

@@ -1,6 +1,7 @@
 import { TurnQueue } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 
 /** ms of work, as measured on a small machine, that a user may request at once, and again each second. */
 const burstMs = 500;
@@ -41,10 +42,7 @@ export class ReadShares {
     const left = this.#leftOf(holder);
     if (left <= 0) {
       const seconds = Math.max(1, Math.ceil(-left / refillMsPerSecond));
-      throw new RigbridgeError(
-        "too.many",
-        `This user requests too much at once; wait ${seconds} s, or request a shorter time or fewer miners`,
-      );
+      throw new RigbridgeError("too.many", detail("rights.share", { seconds }));
     }
     this.#left.set(holder, { ms: left - ms, at: this.#now() });
   }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
+import { invalidAll, type Mistake, mistake, notFound, thing } from "../../contract/problems.ts";
 import type { User } from "../../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
+import { detail } from "../../messages/detail.ts";
 import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
 import { done, enabled, findOwn, given } from "../crud.ts";
 import type { AccessBook } from "./access.ts";
@@ -146,7 +147,7 @@ const unknownIds = (
   rows: Collection<unknown>,
 ): Mistake[] =>
   (ids ?? []).flatMap((id, index) =>
-    isPresent(rows, id) ? [] : [{ path: `${path}[${index}]`, message: `there is no ${what} ${id}` }],
+    isPresent(rows, id) ? [] : [mistake(`${path}[${index}]`, detail("input.noThing", { thing: thing(what), id }))],
   );
 
 const presentIds = (ids: readonly number[] | null, rows: Collection<unknown>): number[] | null =>

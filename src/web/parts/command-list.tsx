@@ -5,6 +5,7 @@ import { call } from "../api.ts";
 import { dateTime, power } from "../format.ts";
 import { language, t } from "../language.ts";
 import { link } from "../route.ts";
+import { wordText } from "../service-words.ts";
 import { may } from "../session.ts";
 import "./command-list.css";
 import { CommandStateMark } from "./command-state.tsx";
@@ -166,7 +167,7 @@ export function actionText({ action, parameters }: Pick<Command, "action" | "par
     const label = Object.entries(t.rig.control).find(([each]) => each === property)?.[1] ?? property;
     // Only English writes nouns from labels in lower case inside a sentence.
     const named = language === "en" ? label.toLowerCase() : label;
-    return t.commands.setTo({ property: named, value: String(parameters.value ?? "") });
+    return t.commands.setTo({ property: named, value: wordText(String(parameters.value ?? "")) });
   }
   const { room, from, to } = parameters;
   if (action === "firmware") return t.commands.firmware({ from: String(from ?? ""), to: String(to ?? "") });

@@ -67,7 +67,7 @@ describe("a channel", () => {
     const { bench, barn, ann } = await openFarm({ channels: [phone, barnPhone] });
     const { service } = bench;
     const refused = await problem(service.addRule({ key: "mine", do: [isText("any text")] }, ann));
-    expect(refused.errors).toEqual([
+    expect(refused.errors).toMatchObject([
       { path: "do[0]", message: 'there is no channel "phone" that this user may use; there are barn-phone' },
     ]);
     const schedule = { key: "night", cron: "0 3 * * *", do: [isText("x")] };
@@ -150,7 +150,7 @@ describe("the names of one user's rules", () => {
     const first = await service.addRule({ key: "uses", do: locate }, caller);
     const second = await service.addRule({ key: "uses", do: locate }, ann);
     const third = await service.addRule({ key: "uses", do: locate }, hans);
-    expect((await problem(service.addRule({ key: "uses", do: locate }, ann))).errors).toEqual([
+    expect((await problem(service.addRule({ key: "uses", do: locate }, ann))).errors).toMatchObject([
       { path: "key", message: `"uses" is the key of rule ${second.id} already` },
     ]);
     const cron = { key: "night", cron: "0 3 * * *", do: locate };
@@ -194,7 +194,7 @@ describe("the names of one user's rules", () => {
     await service.addRule({ key: "one", name: "Cool", do: locate }, caller);
     await service.addRule({ key: "two", name: "Cool", do: [{ action: "restart" }] }, caller);
     const both = { key: "both", do: [{ rule: "Cool" }] };
-    expect((await problem(service.addRule(both, caller))).errors).toEqual([
+    expect((await problem(service.addRule(both, caller))).errors).toMatchObject([
       { path: "do[0]", message: 'there are 2 rules "Cool": one (id 1), two (id 2); name it by its key or id' },
     ]);
     const { id } = await service.addRule({ ...both, do: [{ rule: "2" }] }, caller);
@@ -212,7 +212,7 @@ describe("the names of one user's rules", () => {
     await service.addRule({ key: "b", do: locate }, ann);
     // Her b runs nothing, so her a is no loop.
     await service.addRule({ key: "a", do: [{ rule: "b" }] }, ann);
-    expect((await problem(service.changeRule({ id: "b", do: [{ rule: "a" }] }, ann))).errors).toEqual([
+    expect((await problem(service.changeRule({ id: "b", do: [{ rule: "a" }] }, ann))).errors).toMatchObject([
       { path: "do", message: "the rules run each other in a loop: b → a → b" },
     ]);
   });

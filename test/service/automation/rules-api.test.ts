@@ -93,7 +93,7 @@ describe("rules over the API", () => {
         caller,
       ),
     );
-    expect(refused.errors).toEqual([
+    expect(refused.errors).toMatchObject([
       { path: "key", message: '"a" is the key of rule 1 already' },
       { path: "scope.groups[0]", message: 'there is no group "Hall"' },
       { path: "inhibitedBy[0]", message: 'there is no rule "nobody"' },

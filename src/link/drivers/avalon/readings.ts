@@ -1,6 +1,7 @@
 import { type Board, type RigReadings, unknownReadings } from "../../../contract/readings.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
-import { poolHalt, stopped } from "../../reason.ts";
+import { halt, poolHalt, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
@@ -47,7 +48,7 @@ function workOf(fields: ReadonlyMap<string, string>, line: TolerantReader): Work
 export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]): Halt | undefined {
   if (work !== "idle") return undefined;
   if (line.integer("SoftOFF") !== 0) return stopped;
-  return poolHalt(pools) ?? { code: "unknown", text: "It is idle without having been stopped" };
+  return poolHalt(pools) ?? halt("unknown", detail("reason.idle"));
 }
 
 /** An air sensor that is not there reads -273. */

@@ -1,7 +1,9 @@
 import type { Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import type { DeviceReading, Halt } from "../../driver.ts";
+import { detail } from "../../../messages/detail.ts";
+import type { DeviceReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
+import { halt } from "../../reason.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { highest } from "../shared/figures.ts";
@@ -128,7 +130,7 @@ function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | 
 }
 
 /** Its mining switch then reads off. */
-export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
+export const overheated = halt("hot", detail("reason.overheated"));
 
 function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"] {
   const errors = isTooHot ? [{ code: "overheat", text: overheated.text }] : [];

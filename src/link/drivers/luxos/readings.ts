@@ -2,6 +2,7 @@ import type { Board, Fan, Identity, RigReadings } from "../../../contract/readin
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
+import { tuning } from "../../reason.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, type NumberedDevice, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
@@ -150,7 +151,7 @@ export function awakeOf(config: TolerantReader): boolean | null {
 /** Its tuner may pause it. */
 export function haltOf(config: TolerantReader): Halt | undefined {
   const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
-  return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
+  return isTuning ? tuning : undefined;
 }
 
 /** Whether the red LED was set to blink. */

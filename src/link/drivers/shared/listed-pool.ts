@@ -1,4 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 
 type Place = Pick<PoolLogin, "url" | "worker">;
@@ -14,7 +15,7 @@ export function listedPool<Pool extends Place & { readonly index: number }>(
   refuseFee(wanted);
   const same = pools.filter((pool) => isSamePool(pool, wanted));
   const found = same.find(({ index }) => index === wanted.index) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
+  if (found === undefined) throw new RigbridgeError("not.possible", detail("command.noPool", { url: wanted.url }));
   return found;
 }
 
@@ -30,10 +31,10 @@ export const listedEntry = <Entry>(
   ).entry;
 
 export function refuseFee({ devFee, url }: PoolReading): void {
-  if (devFee) throw new RigbridgeError("not.possible", `The pool ${url} belongs to the firmware's maker`);
+  if (devFee) throw new RigbridgeError("not.possible", detail("command.makersPool", { url }));
 }
 
-export const lastPool = (): RigbridgeError => new RigbridgeError("pool.last", "The last pool cannot be removed");
+export const lastPool = (): RigbridgeError => new RigbridgeError("pool.last", detail("command.lastPool"));
 
 /** Devices write one URL in several ways: with or without scheme, with a slash at its end, in capitals. */
 export const isSameUrl = (one: string, other: string): boolean => bare(one) === bare(other);

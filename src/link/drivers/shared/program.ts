@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
+import { detail } from "../../../messages/detail.ts";
 import type {
   DeviceReading,
   Driver,
@@ -220,7 +221,7 @@ export class ReadOnlyProgram implements Rig {
   }
 
   async set(key: ControlKey): Promise<string> {
-    throw new RigbridgeError("control.absent", `This program is read only; it does not offer "${key}"`);
+    throw new RigbridgeError("control.absent", detail("control.readOnly", { control: key }));
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue } from "../../../contract/readings.ts";
+import { detail } from "../../../messages/detail.ts";
 import { type OfferedControl, toggle } from "../../controls.ts";
 import type { Driver, Locked, PoolControls, Reading, Rig } from "../../driver.ts";
 import type { Link } from "../../link.ts";
@@ -58,8 +59,11 @@ class TrexRig implements Rig {
     if (isDenied(read.page) && isNew) read = await this.#summary(signal);
     if (isDenied(read.page)) {
       this.#session = null;
-      const advice = this.#loginRefused ? "rejects this password" : "requires its password, and none is configured";
-      throw new RigbridgeError("rig.login", `T-Rex at ${this.#link.http.at} ${advice}`);
+      const at = `T-Rex at ${this.#link.http.at}`;
+      throw new RigbridgeError(
+        "rig.login",
+        detail(this.#loginRefused ? "link.wrongPassword" : "link.noPassword", { at }),
+      );
     }
     const locked = this.#locked();
     if (locked !== null) read.notes.add(locked.text);

@@ -2,7 +2,7 @@ import type { Board, Identity, RigReadings } from "../../../contract/readings.ts
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
-import { haltBy, stopped } from "../../reason.ts";
+import { haltBy, stopped, tuning } from "../../reason.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { celsius, highest, total } from "../shared/figures.ts";
@@ -60,7 +60,7 @@ export function isOn(snapshot: Snapshot): boolean | null {
 export function haltOf(snapshot: Snapshot): Halt | undefined {
   const state = dashed(snapshot);
   if (state === "failure") return haltBy(failureOf(snapshot), "hardware");
-  if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
+  if (state === "auto-tuning") return tuning;
   return stoppedStates.has(state) ? stopped : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../../contract/record.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Locked } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
@@ -85,8 +86,7 @@ export class VnishWeb {
   async unlock(signal: AbortSignal): Promise<void> {
     const { password, token } = this.#link.credentials;
     if (token !== undefined || this.#token !== null) return;
-    if (password === undefined)
-      throw new RigbridgeError("rig.login", `${this.at} requires its password, and none is configured`);
+    if (password === undefined) throw new RigbridgeError("rig.login", detail("link.noPassword", { at: this.at }));
     await this.#unlockAnew(signal);
   }
 

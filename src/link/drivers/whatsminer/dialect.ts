@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Identity, RigReadings } from "../../../contract/readings.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { DeviceReading, Halt, PoolLogin, PoolReading } from "../../driver.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
@@ -108,4 +109,4 @@ export const refused = (at: string, what: string, words: string): RigbridgeError
   refusedWith("rig.refused", `${at} refused "${what}"`, words);
 
 export const noPassword = (at: string): RigbridgeError =>
-  new RigbridgeError("rig.login", `${at} requires the password of its API for commands, and none is configured`);
+  new RigbridgeError("rig.login", detail("link.commandPassword", { at }));

@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import { isRecord } from "../../../contract/record.ts";
+import { detail } from "../../../messages/detail.ts";
 import type {
   Driver,
   Halt,
@@ -15,7 +16,7 @@ import type {
 } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
-import { noPoolAnswers } from "../../reason.ts";
+import { halt, noPoolAnswers } from "../../reason.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { parseReply } from "../../transports/json.ts";
 import { XmrigApi } from "../xmrig/api.ts";
@@ -138,6 +139,6 @@ function usedPools(pools: readonly PoolReading[], { proxy }: RigReadings): PoolR
 }
 
 function haltOf({ proxy }: RigReadings): Halt | undefined {
-  if (proxy?.connections === 0) return { code: "unknown", text: "No worker is connected to it" };
+  if (proxy?.connections === 0) return halt("unknown", detail("reason.noWorker"));
   return proxy?.upstreams === 0 && (proxy.upstreamsFailing ?? 0) > 0 ? noPoolAnswers : undefined;
 }

@@ -4,6 +4,8 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { TryReply } from "../../../contract/rules.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../fleet/state.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { TakeSample } from "../../../store/index.ts";
 import type { Sections } from "../../settings/live-settings.ts";
 import { compileConditions, type ExpressionNames } from "./compile.ts";
@@ -45,8 +47,7 @@ export class DryRuns {
 
   /** Throws `too.many` if two are already running. */
   async run(rule: LiveRule, minerIds: readonly number[], from: number, to: number): Promise<TryReply> {
-    if (this.#running >= mostAtOnce)
-      throw new RigbridgeError("too.many", `${mostAtOnce} rules are being tried already; try again in a moment`);
+    if (this.#running >= mostAtOnce) throw new RigbridgeError("too.many", detail("rule.tried", { count: mostAtOnce }));
     this.#running += 1;
     try {
       return await this.#run(rule, minerIds.slice(0, mostMiners), from, to);
@@ -59,14 +60,14 @@ export class DryRuns {
     const rule = live.settings;
     const past = new Past(this.#options.zone);
     const notes = notesOn(rule, to - from > this.#options.settings.history.raw * dayMs);
-    const reply = { from: iso(from), to: iso(to), miners: minerIds.length, notes };
+    const reply = { from: iso(from), to: iso(to), miners: minerIds.length };
     const where =
       rule.when?.where === undefined ? null : new PastExpression(rule.when.where, this.#options.names, rule);
     const readings = where === null ? rule : { ...rule, when: { ...rule.when, where: undefined } };
     const compiled = compileConditions(readings, past, null);
     if (compiled === null || live.compiled === null || live.compiled.momentary || live.compiled.ofFarm) {
-      notes.push("only conditions on readings are tried; times, events and web hooks are not");
-      return { ...reply, firings: [], guard: null, where: null };
+      notes.push(detail("dryRun.momentary"));
+      return { ...reply, ...noted(notes), firings: [], guard: null, where: null };
     }
     const breath = new Breath();
     const found: (PastFiring & { readonly minerId: number })[] = [];
@@ -92,9 +93,9 @@ export class DryRuns {
       for (const episode of trial.episodes.slice(0, mostEpisodes - episodes.length)) episodes.push(episode);
     }
     found.sort((a, b) => a.time - b.time || a.minerId - b.minerId);
-    if (found.length === mostFirings) notes.push(`only ${mostFirings} firings are listed`);
+    if (found.length === mostFirings) notes.push(detail("dryRun.most", { count: mostFirings }));
     for (const [why, times] of where?.stops ?? [])
-      notes.push(`\`where\` was stopped ${times.toLocaleString("en-US")} times, and is unknown there: ${why}`);
+      notes.push(detail("dryRun.stopped", { times: times.toLocaleString("en-US"), why }));
     const guard = guardOver(live, episodes);
     const firings: TryReply["firings"] = [];
     let most = 0;
@@ -113,6 +114,7 @@ export class DryRuns {
     const held = firings.filter(({ guarded }) => guarded).length;
     return {
       ...reply,
+      ...noted(notes),
       firings,
       where: where?.counts ?? null,
       guard: guard && { allowed: guard.allowed, most, held },
@@ -136,8 +138,13 @@ class Breath {
   }
 }
 
-/** What this rule needs and the history lacks. */
-function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): string[] {
+const noted = (notes: readonly Detail[]): Pick<TryReply, "notes" | "codedNotes"> => ({
+  notes: notes.map(({ text }) => text),
+  codedNotes: notes.map(({ coded }) => coded),
+});
+
+/** What the history lacks for this rule. */
+function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): Detail[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {
     if ("reading" in condition) return inHistory.has(condition.reading) ? [] : [condition.reading];
@@ -146,14 +153,10 @@ function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): s
       : Object.keys(condition).slice(0, 1);
   });
   return [
-    ...(missing.length > 0
-      ? [`the history does not hold ${[...new Set(missing)].join(", ")}: conditions on it are unknown`]
-      : []),
-    ...(again === undefined ? [] : ["only the first action of each firing is listed, not those that `again` repeats"]),
-    ...(when?.where === undefined
-      ? []
-      : ["`where` uses past hash rates, power and temperatures, but current names, groups and tags"]),
-    ...(isLong ? ["beyond the days of history.raw there are only hourly means"] : []),
-    ...(inhibitedBy === undefined ? [] : ["inhibition and maintenance are not simulated"]),
+    ...(missing.length > 0 ? [detail("dryRun.missing", { readings: [...new Set(missing)].join(", ") })] : []),
+    ...(again === undefined ? [] : [detail("dryRun.again")]),
+    ...(when?.where === undefined ? [] : [detail("dryRun.where")]),
+    ...(isLong ? [detail("dryRun.means")] : []),
+    ...(inhibitedBy === undefined ? [] : [detail("dryRun.inhibition")]),
   ];
 }

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Condition } from "../../../contract/rule-conditions.ts";
 import { DueQueue } from "../../../fleet/schedule.ts";
 import { type RigState, statusOf } from "../../../fleet/state.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -115,8 +116,8 @@ export class RuleEngine {
     return this.#members.of(rule);
   }
 
-  /** Why a rule does not apply to a miner, as the end of a sentence. */
-  whyNot(rule: LiveRule, minerId: number): string {
+  /** Why a rule is not for a miner, as the end of a sentence. */
+  whyNot(rule: LiveRule, minerId: number): Detail | string {
     return this.#members.whyNot(rule, minerId);
   }
 

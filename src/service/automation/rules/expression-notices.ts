@@ -1,8 +1,10 @@
-import { type CodedText, coded } from "../../../messages/coded.ts";
+import { coded } from "../../../messages/coded.ts";
+import type { CodedText } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import type { Stop } from "./expression-meter.ts";
 import type { LiveRule } from "./live-rule.ts";
-import type { Traces } from "./traces.ts";
+import { saying, type Traces } from "./traces.ts";
 
 /** ms without a stop after which the notification of an expression is closed. */
 const quietMs = 3_600_000;
@@ -65,10 +67,9 @@ export class ExpressionNotices {
     if (watched.isRaised) return;
     watched.isRaised = true;
     watched.isClosed = false;
-    const message = `its expression was stopped, and is unknown: ${why}`;
     this.#traces.add("rule", rule.id, minerId, {
       outcome: "unknown",
-      message,
+      ...saying(detail("trace.stopped", { why })),
       conditions: rule.settings.when?.where === undefined ? [] : [whereUnknown(rule.settings.when.where, why)],
     });
     this.#raise(rule, coded("notices.rules.stopped", { key: rule.settings.key, why }));

@@ -1,8 +1,10 @@
 import { durationText } from "../../../contract/duration.ts";
-import { RigbridgeError } from "../../../contract/problems.ts";
+import { messageIn, RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import { coded } from "../../../messages/coded.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
 import { type RuleTurn, type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
@@ -15,7 +17,6 @@ import {
   dayMs,
   type FiringActs,
   firingsOf,
-  guardWord,
   isGuarded,
   keptFirings,
   type LiveRule,
@@ -23,7 +24,7 @@ import {
 } from "./live-rule.ts";
 import type { Instant } from "./machine.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";
-import { endOf, type Traces } from "./traces.ts";
+import { endOf, saying, type Traces } from "./traces.ts";
 
 export interface FiringOptions {
   readonly engine: RuleEngine;
@@ -42,7 +43,7 @@ const deafMs = 300_000;
 
 /** Why a rule is held back, and when to try again. */
 interface Hold {
-  readonly text: string;
+  readonly what: Detail;
   readonly retryAt: number;
 }
 
@@ -79,7 +80,10 @@ export class Firing implements FiringActs {
     const window = this.#maintenanceAt(minerId);
     if (window !== null) {
       cell.owesClear = true;
-      this.#hold(rule, minerId, cell, { text: `maintenance: ${window}`, retryAt: now.monotonic + retryMs });
+      this.#hold(rule, minerId, cell, {
+        what: detail("held.maintenance", { window }),
+        retryAt: now.monotonic + retryMs,
+      });
       return;
     }
     this.#run(rule, minerId, cell, onClear, "cleared");
@@ -92,10 +96,11 @@ export class Firing implements FiringActs {
       cell.againAt = now.monotonic + retryMs;
       return;
     }
-    const message = `gave up: ${cell.attempts} actions did not help`;
+    const message = detail("trace.noHelp", { count: cell.attempts });
     cell.attempts += 1;
     const { onGiveUp } = rule.settings;
-    if (onGiveUp === undefined) this.#options.traces.add("rule", rule.id, minerId, { outcome: "failed", message });
+    if (onGiveUp === undefined)
+      this.#options.traces.add("rule", rule.id, minerId, { outcome: "failed", ...saying(message) });
     else this.#run(rule, minerId, cell, onGiveUp, "gave up");
   }
 
@@ -127,27 +132,30 @@ export class Firing implements FiringActs {
   ): Promise<T> {
     const { engine, traces } = this.#options;
     if (engine.off !== null)
-      throw new RigbridgeError("not.possible", `The rule ${rule.settings.name} was not run: ${engine.off}`);
+      throw new RigbridgeError("not.possible", detail("rule.notRun", { rule: rule.settings.name, why: engine.off }));
     const { now } = engine;
     const cells = minerIds.map((minerId) => engine.cell(rule, minerId));
     const hold =
       this.#guardHold(rule, minerIds.length, now) ??
       cells.map((cell) => this.#limit(rule, cell, now)).find((each) => each !== null);
     if (hold != null)
-      throw new RigbridgeError(
-        "not.possible",
-        `The rule ${rule.settings.name} is held back by ${hold.text}; nothing was done`,
-      );
+      throw new RigbridgeError("not.possible", detail("rule.held", { rule: rule.settings.name, why: hold.what }));
     for (const cell of cells) this.#count(rule, cell, now);
     const [only = 0] = minerIds.length === 1 ? minerIds : [];
-    const trace = traces.add("rule", rule.id, only, { outcome: "running", message: `run by ${actor}` });
+    const trace = traces.add("rule", rule.id, only, {
+      outcome: "running",
+      ...saying(detail("trace.by", { who: actor })),
+    });
     try {
       const reply = await run((runId) => traces.begun(trace, runId));
-      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${resultOf(reply)}` });
+      traces.end(trace, {
+        outcome: "done",
+        ...saying(detail("trace.byResult", { who: actor, result: resultOf(reply) })),
+      });
       return reply;
     } catch (error) {
-      const why = error instanceof RigbridgeError ? error.message : "it failed";
-      traces.end(trace, { outcome: "failed", message: `run by ${actor}: ${why}` });
+      const result = error instanceof RigbridgeError ? messageIn(error) : detail("trace.failed");
+      traces.end(trace, { outcome: "failed", ...saying(detail("trace.byResult", { who: actor, result })) });
       throw error;
     }
   }
@@ -155,9 +163,9 @@ export class Firing implements FiringActs {
   #holdOf(rule: LiveRule, minerId: number, cell: Cell, now: Instant): Hold | null {
     const soon = now.monotonic + retryMs;
     const window = this.#maintenanceAt(minerId);
-    if (window !== null) return { text: `maintenance: ${window}`, retryAt: soon };
+    if (window !== null) return { what: detail("held.maintenance", { window }), retryAt: soon };
     const inhibitor = this.#inhibitor(rule, minerId);
-    if (inhibitor !== undefined) return { text: `the rule ${inhibitor.settings.key}`, retryAt: soon };
+    if (inhibitor !== undefined) return { what: detail("held.rule", { rule: inhibitor.settings.key }), retryAt: soon };
     const guarded = this.#guardHold(rule, this.#affectedBy(rule, now), now);
     if (guarded !== null) this.#warn(rule, this.#affectedBy(rule, now));
     return guarded ?? this.#limit(rule, cell, now);
@@ -165,8 +173,8 @@ export class Firing implements FiringActs {
 
   #guardHold(rule: LiveRule, affected: number, now: Instant): Hold | null {
     if (affected <= allowedBy(rule)) return null;
-    const text = `${guardWord}: ${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")} miners at once`;
-    return { text, retryAt: now.monotonic + retryMs };
+    const counts = { some: affected.toLocaleString("en-US"), all: rule.size.toLocaleString("en-US") };
+    return { what: detail("held.guard", counts), retryAt: now.monotonic + retryMs };
   }
 
   #warn(rule: LiveRule, affected: number): void {
@@ -235,13 +243,15 @@ export class Firing implements FiringActs {
     const last = fired.at(-1);
     const repeatAt = last === undefined || repeat === undefined ? 0 : last + repeat * 1000;
     if (repeat !== undefined && repeatAt > now.monotonic)
-      return { text: `its limit: once in ${durationText(repeat)}`, retryAt: repeatAt };
+      return { what: detail("held.once", { time: durationText(repeat) }), retryAt: repeatAt };
     const today = fired.filter((at) => now.monotonic - at < dayMs);
     const oldest = perDay === undefined ? undefined : today[today.length - perDay];
-    return oldest === undefined ? null : { text: `its limit: ${perDay} in 24 hours`, retryAt: oldest + dayMs };
+    if (oldest === undefined || perDay === undefined) return null;
+    return { what: detail("held.perDay", { count: perDay }), retryAt: oldest + dayMs };
   }
 
-  #hold(rule: LiveRule, minerId: number, cell: Cell, { text, retryAt }: Hold): void {
+  #hold(rule: LiveRule, minerId: number, cell: Cell, { what, retryAt }: Hold): void {
+    const { text } = what;
     const kindOf = (held: string | null): string | undefined => held?.split(":")[0];
     const isNew = kindOf(cell.held) !== kindOf(text);
     if (rule.compiled?.momentary !== true) {
@@ -253,8 +263,7 @@ export class Firing implements FiringActs {
     const conditions = rule.compiled?.explain(engine.subjectOf(minerId), true) ?? [];
     traces.add("rule", rule.id, minerId, {
       outcome: "held",
-      message: `held back by ${text}`,
-      heldBy: text,
+      ...saying(detail("trace.held", { what }), what),
       conditions,
     });
   }
@@ -286,7 +295,7 @@ export class Firing implements FiringActs {
     const onRigs = actsOnRigs(steps);
     const minerIds = minerId !== 0 ? [minerId] : onRigs ? engine.members(rule) : [];
     const conditions = rule.compiled?.explain(engine.subjectOf(minerId), why === "cleared") ?? [];
-    const trace = traces.add("rule", rule.id, minerId, { outcome: "running", message: why, conditions });
+    const trace = traces.add("rule", rule.id, minerId, { outcome: "running", ...saying(turns[why]), conditions });
     if (onRigs) cell.deafUntil = Number.POSITIVE_INFINITY;
     runs
       .begin({
@@ -298,8 +307,7 @@ export class Firing implements FiringActs {
         texts: this.#options.texts(rule),
       })
       .then(async (record) => {
-        if (record === "seen")
-          traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
+        if (record === "seen") traces.end(trace, { outcome: "seen", ...saying(detail("trace.seen")) });
         else {
           traces.begun(trace, record.id);
           const end = endOf(await runs.ended(record.id));
@@ -307,9 +315,8 @@ export class Firing implements FiringActs {
         }
       })
       .catch((error: unknown) => {
-        const message =
-          error instanceof RigbridgeError ? error.message : "it could not be begun; the log has the error";
-        traces.end(trace, { outcome: "failed", message });
+        const message = error instanceof RigbridgeError ? messageIn(error) : detail("trace.notBegun");
+        traces.end(trace, { outcome: "failed", ...saying(message) });
       })
       .finally(() => {
         if (!onRigs) return;
@@ -319,7 +326,13 @@ export class Firing implements FiringActs {
   }
 }
 
-/** Pending counts as well: the miners of a site go offline before the site is recognised as offline. */
+const turns: Readonly<Record<RuleTurn, Detail>> = {
+  fired: detail("trace.fired"),
+  cleared: detail("trace.cleared"),
+  "gave up": detail("trace.gaveUp"),
+};
+
+/** Pending as well: a site that is away is not known as such before its miners. */
 const isOn = (cell: Cell | undefined): boolean => cell !== undefined && cell.phase !== "idle";
 
 const guardKey = ({ id }: LiveRule): string => `rule:${id}:guard`;

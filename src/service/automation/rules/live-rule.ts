@@ -13,8 +13,8 @@ import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases
 export const dayMs = 86_400_000;
 /** ms after which a held rule tries again. */
 export const retryMs = 30_000;
-/** Prefix of the reasons given by a guard. */
-export const guardWord = "its guard";
+/** With this begins `held.guard` of the details. */
+const guardWord = "its guard";
 
 export const isGuarded = ({ held }: { readonly held: string | null }): boolean => held?.startsWith(guardWord) === true;
 

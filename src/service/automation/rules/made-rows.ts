@@ -1,10 +1,12 @@
+import type { z } from "zod";
 import { pathText } from "../../../config/cross-checks.ts";
 import type { Finding } from "../../../config/document.ts";
 import type { KnownNames } from "../../../config/rule-checks.ts";
-import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, type Mistake, notFound, RigbridgeError, thing } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
-import { wording } from "../../../contract/wording.ts";
+import { messageOf, worded } from "../../../contract/wording.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Collection, Store, Stored } from "../../../store/index.ts";
 import { enabled, given } from "../../crud.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
@@ -64,7 +66,7 @@ export function madeRows(options: RuleOperationsOptions) {
   ): Stored<T> {
     const row = found(collection, id, what, caller);
     if (row.owner === "file")
-      throw new RigbridgeError("owned.by-file", `${what} ${id} is declared by the configuration file; change it there`);
+      throw new RigbridgeError("owned.by-file", detail("thing.owned", { thing: thing(what), id }));
     return row;
   }
 
@@ -100,7 +102,7 @@ export function madeRows(options: RuleOperationsOptions) {
   });
 
   const mistakesIn = (findings: readonly Finding[]): Mistake[] =>
-    findings.map(({ path, message }) => ({ path: pathText(path), message }));
+    findings.map((each) => ({ ...each, path: pathText(each.path) }));
 
   function refuse(mistakes: readonly Mistake[]): void {
     if (mistakes.length > 0) throw invalidAll(mistakes);
@@ -114,15 +116,13 @@ export function parsed<T>(
     safeParse(
       value: unknown,
       options: object,
-    ):
-      | { success: true; data: T }
-      | { success: false; error: { issues: readonly { path: PropertyKey[]; message: string }[] } };
+    ): { success: true; data: T } | { success: false; error: { issues: readonly z.core.$ZodIssue[] } };
   },
   value: unknown,
 ): T {
-  const result = schema.safeParse(value, { error: wording });
+  const result = schema.safeParse(value, worded);
   if (result.success) return result.data;
-  throw invalidAll(result.error.issues.map(({ path, message }) => ({ path: pathText(path), message })));
+  throw invalidAll(result.error.issues.map((issue) => ({ path: pathText(issue.path), ...messageOf(issue) })));
 }
 
 export const isoOrNull = (time: number | null | undefined): string | null =>

@@ -1,4 +1,6 @@
 import type { RigState } from "../../../fleet/state.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -65,13 +67,13 @@ export class RuleMembers {
     return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
   }
 
-  /** Why a rule does not apply to a miner, as the end of a sentence. */
-  whyNot(rule: LiveRule, minerId: number): string {
+  /** Why a rule is not for a miner, as the end of a sentence. */
+  whyNot(rule: LiveRule, minerId: number): Detail | string {
     const entry = this.#slots.get(minerId)?.entry;
-    if (entry?.facts.demo === true && !this.#options.registry.isDemoOnly) return "rules do not act on demo rigs";
+    if (entry?.facts.demo === true && !this.#options.registry.isDemoOnly) return detail("rule.demo");
     if (rule.problem !== null) return rule.problem;
     const isVisible = entry !== undefined && this.#accesses.get(rule)?.seesGroup(entry.facts.groupId) === true;
-    return isVisible ? "outside the scope of the rule" : "the creator of the rule has no access there";
+    return detail(isVisible ? "rule.outside" : "rule.noAccess");
   }
 
   /** Reassigns miners to rules after changes of miners, groups, rules or creators. `isNew`: a miner was added. */

@@ -1,9 +1,10 @@
 import { readyMadeRules } from "../../../catalogue/ready-made-rules.ts";
 import { ruleFindings, ruleLoops } from "../../../config/rule-checks.ts";
 import { resolveRule } from "../../../config/rule-resolution.ts";
-import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, type Mistake, mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
 import { type RuleInfo, RuleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Store } from "../../../store/index.ts";
 import { done, enabled, refuseInUse } from "../../crud.ts";
 import type { Links } from "../../links.ts";
@@ -47,7 +48,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     const made = { owner: "store", makerId } as const;
     const { links, mistakes } = targets.resolve(rule ?? {}, made, before?.links, { id, key });
     refuse([
-      ...(other === undefined ? [] : [{ path: "key", message: `"${key}" is the key of rule ${other.id} already` }]),
+      ...(other === undefined ? [] : [mistake("key", detail("input.ruleTaken", { key, id: other.id }))]),
       ...mistakesIn(ruleFindings(settings, [], known(access))),
       ...mistakes,
       ...(rule === null
@@ -104,7 +105,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     }),
     addRule: async (settings, caller) => {
       if (enabled(store.rules).length >= mostRules)
-        throw new RigbridgeError("not.possible", `There are ${mostRules} rules already`);
+        throw new RigbridgeError("not.possible", detail("rule.most", { count: mostRules }));
       const links = checkRule(settings, caller, null);
       const { id } = await store.rules.add({ ...ruleRow(settings, caller.userId ?? null), links });
       automation.reload();
@@ -154,7 +155,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     tryRule: async ({ id, from, to = now() }, caller) => {
       const row = found(store.rules, id, "rule", caller);
       if (automation.off !== null)
-        throw new RigbridgeError("not.possible", `The rule cannot be tried: ${automation.off}`);
+        throw new RigbridgeError("not.possible", detail("rule.untriable", { why: automation.off }));
       const begins = from ?? to - dayMs;
       if (begins >= to) throw invalidAll([{ path: "from", message: "must be before `to`" }]);
       if (to - begins > 31 * dayMs)

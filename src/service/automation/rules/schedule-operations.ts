@@ -1,7 +1,8 @@
 import { maintenanceFindings, scheduleFindings } from "../../../config/rule-checks.ts";
-import { notFound } from "../../../contract/problems.ts";
+import { mistake, notFound } from "../../../contract/problems.ts";
 import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
+import { detail } from "../../../messages/detail.ts";
 import { done } from "../../crud.ts";
 import type { Links } from "../../links.ts";
 import type { Access } from "../../users/access.ts";
@@ -52,7 +53,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     refuse([
       ...(other === undefined
         ? []
-        : [{ path: "key", message: `"${settings.key}" is the key of schedule ${other.id} already` }]),
+        : [mistake("key", detail("input.scheduleTaken", { key: settings.key, id: other.id }))]),
       ...mistakesIn(scheduleFindings(settings, [], known(access))),
       ...mistakes,
       ...options.stepMistakes(settings.do, access, "do"),

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
-import { RigbridgeError } from "../../../contract/problems.ts";
+import { messageIn, RigbridgeError } from "../../../contract/problems.ts";
 import type { RunStep } from "../../../contract/steps.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -12,7 +14,7 @@ import { type LiveSchedule, liveSchedule, type OwedSteps, rowsOf, stateIn, takeO
 import type { MaintenanceWindows } from "./maintenance.ts";
 import { isWanted, upcomingSpans } from "./schedule-forecast.ts";
 import type { RuleValues } from "./surroundings.ts";
-import { endOf, type Traces } from "./traces.ts";
+import { endOf, saying, type Traces } from "./traces.ts";
 import { changeAfter, type Span, type Windows } from "./windows.ts";
 
 export interface SchedulesOptions {
@@ -156,13 +158,8 @@ export class Schedules {
     schedule.handled = last.start;
     this.#dirty.add(schedule);
     if (!isOver && !jumped && !(isFirst && last.end === null)) this.#begin(schedule, last);
-    // Windows before a schedule was created do not count as missed.
-    else if (!isFirst)
-      this.#trace(
-        schedule,
-        "missed",
-        jumped ? "the clock jumped over its beginning" : "the service was not running when it began",
-      );
+    // What was before a schedule was made was not missed.
+    else if (!isFirst) this.#trace(schedule, "missed", detail(jumped ? "trace.jumped" : "trace.wasOff"));
   }
 
   #byPrice(schedule: LiveSchedule, now: number, isDisowned: boolean): void {
@@ -181,7 +178,7 @@ export class Schedules {
     schedule.active = hasEnd ? span : null;
     this.#dirty.add(schedule);
     forgive(schedule, () => true);
-    const held = this.#run(schedule, settings.do, `${span.start}:begin`, "begins", new Set());
+    const held = this.#run(schedule, settings.do, `${span.start}:begin`, detail("trace.begins"), new Set());
     if (hasEnd) this.#owe(schedule, "do", held);
   }
 
@@ -194,8 +191,8 @@ export class Schedules {
     forgive(schedule, (steps) => steps === "do");
     const { onEnd } = schedule.settings;
     if (onEnd === undefined) return;
-    if (isDisowned) this.#trace(schedule, "missed", "its creator was not an administrator when it ended");
-    else this.#owe(schedule, "onEnd", this.#run(schedule, onEnd, `${span.start}:end`, "ends", untouched));
+    if (isDisowned) this.#trace(schedule, "missed", detail("trace.disowned"));
+    else this.#owe(schedule, "onEnd", this.#run(schedule, onEnd, `${span.start}:end`, detail("trace.ends"), untouched));
   }
 
   #owe(schedule: LiveSchedule, steps: OwedSteps, minerIds: readonly number[]): void {
@@ -218,8 +215,8 @@ export class Schedules {
       const chosen = new Set(ids);
       forgive(schedule, (_, minerId) => chosen.has(minerId));
       this.#dirty.add(schedule);
-      // Each list of steps is deferred once per miner, so the miner's id identifies the occurrence.
-      this.#start(schedule, steps, `${handled}:${what}:after-maintenance:${first}`, "maintenance is over", ids);
+      // A miner is owed one list of steps once, so its id names the occurrence.
+      this.#start(schedule, steps, `${handled}:${what}:after-maintenance:${first}`, detail("trace.maintained"), ids);
     }
   }
 
@@ -243,7 +240,7 @@ export class Schedules {
     schedule: LiveSchedule,
     steps: readonly RunStep[],
     occurrence: string,
-    message: string,
+    message: Detail,
     except: ReadonlySet<number>,
   ): readonly number[] {
     if (!actsOnRigs(steps)) {
@@ -259,15 +256,10 @@ export class Schedules {
         schedule,
         steps,
         occurrence,
-        isHeld ? `${message}; ${kept.length} miners are in maintenance` : message,
+        isHeld ? detail("trace.someMaintained", { what: message, count: kept.length }) : message,
         free,
       );
-    else
-      this.#trace(
-        schedule,
-        isHeld ? "held" : "done",
-        isHeld ? "all its miners are in maintenance" : "it has no miners",
-      );
+    else this.#trace(schedule, isHeld ? "held" : "done", detail(isHeld ? "trace.allMaintained" : "trace.noMiners"));
     return kept;
   }
 
@@ -275,7 +267,7 @@ export class Schedules {
     schedule: LiveSchedule,
     steps: readonly RunStep[],
     occurrence: string,
-    message: string,
+    message: Detail,
     minerIds: readonly number[],
   ): void {
     const { runs, traces, texts } = this.#options;
@@ -291,8 +283,7 @@ export class Schedules {
         texts: texts(schedule),
       })
       .then(async (record) => {
-        if (record === "seen")
-          traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
+        if (record === "seen") traces.end(trace, { outcome: "seen", ...saying(detail("trace.seen")) });
         else {
           traces.begun(trace, record.id);
           traces.end(trace, endOf(await runs.ended(record.id)));
@@ -300,13 +291,13 @@ export class Schedules {
       })
       .catch((error: unknown) => {
         const why = error instanceof RigbridgeError ? error.message : "it could not be begun";
-        traces.end(trace, { outcome: "failed", message: why });
+        traces.end(trace, { outcome: "failed", ...saying(error instanceof RigbridgeError ? messageIn(error) : why) });
         this.#options.notBegun(schedule, why);
       });
   }
 
-  #trace({ id }: LiveSchedule, outcome: "missed" | "held" | "running" | "done", message: string): number {
-    return this.#options.traces.add("schedule", id, 0, { outcome, message });
+  #trace({ id }: LiveSchedule, outcome: "missed" | "held" | "running" | "done", message: Detail): number {
+    return this.#options.traces.add("schedule", id, 0, { outcome, ...saying(message) });
   }
 
   #disowned(schedule: LiveSchedule): boolean {

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import { type RuleInfo, RuleRun } from "../../../contract/rules.ts";
+import type { Detail } from "../../../messages/coded-text.ts";
+import { detail } from "../../../messages/detail.ts";
 import type { Store, StoredTrace, TraceFilter } from "../../../store/index.ts";
 import type { RunRecord } from "../run-types.ts";
 import { stepText } from "./compile.ts";
@@ -21,7 +23,14 @@ interface Kept {
   readonly trace: Trace;
 }
 
-/** The actions of rules and schedules, written with the next turn. */
+/** The part of a trace that says what happened, and what held it back. */
+export const saying = (message: string | Detail, heldBy: Detail | null = null) => ({
+  message: typeof message === "string" ? message : message.text,
+  heldBy: heldBy?.text ?? null,
+  coded: { message: typeof message === "string" ? null : message.coded, heldBy: heldBy?.coded ?? null },
+});
+
+/** What rules and schedules did, written with the next turn. */
 export class Traces {
   readonly #store: Store;
   readonly #now: () => number;
@@ -118,7 +127,7 @@ export class Traces {
         if (value === null) return [];
         // Left unfinished by an earlier start of the service.
         const isLost = value.outcome === "running" && !this.#open.has(row.id);
-        return [ownedRun(row, isLost ? { ...value, outcome: "unknown", message: interrupted } : value)];
+        return [ownedRun(row, isLost ? { ...value, outcome: "unknown", ...interrupted } : value)];
       }),
     ]
       .sort((a, b) => b.id - a.id)
@@ -126,7 +135,7 @@ export class Traces {
   }
 }
 
-const interrupted = "the service stopped before its end was known; the commands say what was done";
+const interrupted = saying(detail("trace.interrupted"));
 
 const ownedRun = ({ id, time, minerId, kind, ownerId }: Omit<Kept, "trace">, trace: Trace) => ({
   ...trace,
@@ -153,7 +162,7 @@ export const endOf = (record: RunRecord): Partial<Trace> => {
   const failed = actions.find(({ state }) => state === "failed" || state === "unknown");
   return {
     outcome: record.state === "done" ? "done" : record.state === "unknown" ? "unknown" : "failed",
-    ...(failed === undefined ? {} : { message: `${failed.action}: ${failed.message}` }),
+    ...(failed === undefined ? {} : saying(`${failed.action}: ${failed.message}`)),
     actions: actions.slice(0, listedActions),
   };
 };

@@ -16,7 +16,7 @@ import { Age } from "../../parts/status.tsx";
 import { type PageQuery, usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { Outcome } from "../rules/parts.tsx";
+import { Outcome, saidOf } from "../rules/parts.tsx";
 import { type Entry, feedOf } from "./entries.ts";
 import { FeedFilters } from "./feed-filters.tsx";
 import { entryFilters, filterFrom, filterNames } from "./filters.ts";
@@ -143,7 +143,7 @@ function rigsText(actions: OwnedRun["actions"]): string {
 }
 
 function RunRow({ run }: { run: OwnedRun }) {
-  const { id, time, kind, ownerId, name, minerId, outcome, message, heldBy, actions } = run;
+  const { id, time, kind, ownerId, name, minerId, outcome, actions } = run;
   const row = minerId === null ? undefined : rigs.value.byId.get(minerId);
   const path = kind === "rule" ? "rules" : "rules/schedules";
   return (
@@ -168,7 +168,7 @@ function RunRow({ run }: { run: OwnedRun }) {
       </td>
       <td class="command-result">
         <Outcome outcome={outcome} />
-        <small dir="auto">{heldBy === null ? message : t.rules.heldBy({ what: heldBy })}</small>
+        <small dir="auto">{saidOf(run)}</small>
       </td>
     </tr>
   );

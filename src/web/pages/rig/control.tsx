@@ -11,6 +11,7 @@ import { Icon, type IconName } from "../../parts/icon.tsx";
 import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { Slider } from "../../parts/slider.tsx";
 import { isWaiting, sendLater, Undo } from "../../parts/undo.tsx";
+import { wordText } from "../../service-words.ts";
 import { type Choice, choicesOf, stopsMining, wantedBy } from "./control-command.ts";
 
 interface ControlProps {
@@ -255,9 +256,6 @@ function RangeInput({ control, name, wanted, isBusy, send }: InputProps) {
 
 const choiceText = ({ value, watts }: Choice): string =>
   watts === null || value.includes(String(watts)) ? wordText(value) : `${wordText(value)} · ${power(watts)}`;
-
-/** A driver's word in the page's language, if it is a common one. */
-const wordText = (word: string): string => Object.entries(t.rig.words).find(([each]) => each === word)?.[1] ?? word;
 
 /** The name of a control: boards by their slot, an unknown one by its key. */
 export function controlName(key: string): string {

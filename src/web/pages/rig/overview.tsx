@@ -1,4 +1,5 @@
 import type { Command, Group, MinerDetail } from "../../../contract/resources.ts";
+import { ownWords } from "../../details.ts";
 import { energy, hashrate, money, number, percent, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Known } from "../../parts/load.tsx";
@@ -6,6 +7,7 @@ import { isNarrow } from "../../parts/narrow.ts";
 import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
+import { wordText } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { controlsOf } from "./control-command.ts";
 import { Controls } from "./controls.tsx";
@@ -93,7 +95,7 @@ function Problems({ miner: { readings, statusInfo } }: { miner: MinerDetail }) {
               {reason.text === "" ? null : (
                 <>
                   {": "}
-                  <span dir="auto">{reason.text}</span>
+                  <span dir="auto">{ownWords(reason.text, reason.coded)}</span>
                 </>
               )}{" "}
               <small>
@@ -186,7 +188,7 @@ function WorkCard({ miner: { readings, coinInfo } }: { miner: MinerDetail }) {
       <Facts
         list={[
           [t.rig.algorithm, algorithm === null ? "–" : <bdi>{algorithm}</bdi>],
-          [t.rig.mode, mode === null ? null : <bdi>{mode}</bdi>],
+          [t.rig.mode, mode === null ? null : <bdi>{wordText(mode)}</bdi>],
           [t.rig.since, startedAt === null ? null : <Age time={startedAt} />],
           [t.rig.bestShare, bestShare === null ? null : scaled(bestShare, "")],
           [t.rig.foundBlocks, foundBlocks === null ? null : number(foundBlocks)],

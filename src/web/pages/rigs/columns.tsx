@@ -4,6 +4,7 @@ import * as format from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
 import { reasonText, Stale, Status } from "../../parts/status.tsx";
+import { wordText } from "../../service-words.ts";
 import { currency } from "../../session.ts";
 import type { ColumnKey } from "./column-keys.ts";
 import { performanceOf } from "./filter.ts";
@@ -134,7 +135,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   rejected: figure("rejected", (value) => format.percent(value, 2)),
   bestShare: figure("bestShare", plain),
   powerLimit: figure("powerLimit", (value) => format.power(value)),
-  mode: text(({ mode }) => mode, 7, ["mode"]),
+  mode: text(({ mode }) => mode && wordText(mode), 7, ["mode"]),
   model: text(({ model }) => model, 9.5),
   software: text(({ software }) => software, 9, ["software"]),
   address: text(({ address }) => address, 10.5),

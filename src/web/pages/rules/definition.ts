@@ -43,63 +43,16 @@ export function patchOf(before: Definition, after: Definition): Record<string, J
   );
 }
 
-/** Texts for the parts of a definition. */
-interface Words {
-  label(key: string): string;
-  /** The name of a kind of step. */
-  step(kind: string): string;
-  option(key: string, value: string): string;
-  /** A value of a reading or control, with its unit. */
-  amount(of: string, value: number): string;
+/** A rule of a ready-made one with all that it does: its own keys instead, and its values in place of texts like "$pool". */
+export function filledIn(rule: Definition, readyMade: Definition | undefined): Definition {
+  if (readyMade === undefined) return rule;
+  const valuesOf = (definition: Definition): Definition => (isObject(definition.with) ? definition.with : {});
+  const values = { ...valuesOf(readyMade), ...valuesOf(rule) };
+  const filled = (part: Json): Json => {
+    if (typeof part === "string") return part.startsWith("$") ? values[part.slice(1)] : part;
+    if (Array.isArray(part)) return part.map(filled);
+    return isObject(part) ? Object.fromEntries(Object.entries(part).map(([key, value]) => [key, filled(value)])) : part;
+  };
+  const whole = filled(readyMade);
+  return isObject(whole) ? { ...whole, ...rule } : rule;
 }
-
-/** The conditions of a definition, including nested ones, each in a few words. */
-export function conditionTexts(definition: Definition, words: Words): string[] {
-  const when = definition.when;
-  return isObject(when) ? listTexts(when, words) : [];
-}
-
-const listTexts = (when: Definition, words: Words): string[] =>
-  [when.all, when.any]
-    .flatMap((list): readonly Json[] => (Array.isArray(list) ? list : []))
-    .flatMap((each) => {
-      if (!isObject(each)) return [];
-      return "all" in each || "any" in each ? listTexts(each, words) : [conditionText(each, words)];
-    });
-
-function conditionText(condition: Definition, words: Words): string {
-  const [kind = "", value] = Object.entries(condition)[0] ?? [];
-  const named = typeof value === "string" ? words.option(kind, value) : "";
-  const [sign, limit] =
-    condition.above !== undefined
-      ? [">", condition.above]
-      : condition.below !== undefined
-        ? ["<", condition.below]
-        : ["=", condition.equals];
-  const bound = limit === undefined ? "" : `${sign} ${amountText(plain(value), limit, words)}`;
-  if (kind === "reading" || kind === "rate" || kind === "topic") return `${named} ${bound}`.trim();
-  if (isObject(value)) return `${words.label(kind)}: ${Object.values(value).map(plain).join(" ")}`;
-  if (Array.isArray(value))
-    return `${words.label(kind)}: ${value.map((each) => words.option(kind, plain(each))).join(", ")}`;
-  if (typeof value === "boolean") return value ? words.label(kind) : `${words.label(kind)}: –`;
-  return `${words.label(kind)}: ${named || plain(value)}`;
-}
-
-/** The steps of a definition, each in a few words. */
-export function stepTexts(definition: Definition, words: Words): string[] {
-  const steps: readonly Json[] = Array.isArray(definition.do) ? definition.do : [];
-  return steps.flatMap((step) => {
-    if (!isObject(step)) return [];
-    const kind = ["set", "plug", "action"].find((each) => each in step) ?? Object.keys(step)[0] ?? "";
-    const value = plain(step[kind]);
-    if (kind === "action") return [words.option(kind, value)];
-    if (kind === "set") return [`${words.option(kind, value)} = ${amountText(value, step.value, words)}`];
-    return [`${words.step(kind)}: ${words.option(kind, value)}`];
-  });
-}
-
-const amountText = (of: string, value: Json, words: Words): string =>
-  typeof value === "number" ? words.amount(of, value) : plain(value);
-
-const plain = (value: Json): string =>
-  Array.isArray(value) ? value.map(plain).join(", ") : isObject(value) ? JSON.stringify(value) : String(value ?? "–");

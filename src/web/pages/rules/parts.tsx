@@ -1,4 +1,5 @@
 import type { RuleInfo, RuleRun } from "../../../contract/rules.ts";
+import { ownWords } from "../../details.ts";
 import { t } from "../../language.ts";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { useButton } from "../../parts/use-form.ts";
@@ -18,7 +19,11 @@ export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
   <Mark tone={tones[outcome]}>{t.rules.outcomes[outcome]}</Mark>
 );
 
-/** The time and result of the last run. */
+/** What happened, or what held it back. */
+export const saidOf = ({ message, heldBy, coded }: Pick<RuleRun, "message" | "heldBy" | "coded">): string =>
+  heldBy === null ? ownWords(message, coded?.message) : t.rules.heldBy({ what: ownWords(heldBy, coded?.heldBy) });
+
+/** When it ran last, and how that ended. */
 export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
   <span class="last-run" title={run?.message}>
     <span>

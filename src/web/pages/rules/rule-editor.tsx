@@ -18,9 +18,10 @@ import {
   schemaOfText,
   shapeOf,
 } from "../../parts/schema-form/schema.ts";
-import { type Definition, forPeople, patchOf } from "./definition.ts";
+import { type Definition, filledIn, forPeople, patchOf } from "./definition.ts";
 import { readReferences } from "./references.ts";
-import { labelOf, ruleWords } from "./words.ts";
+import { ruleSentence } from "./sentence/index.ts";
+import { labelOf, namesIn, ruleWords } from "./words.ts";
 
 interface RuleEditorProps {
   /** Null: a new rule. */
@@ -88,6 +89,7 @@ function Loaded({
       readOnly={readOnly}
       isNew={isNew}
       verb={t.rules.save}
+      sentence={(value) => ruleSentence(filledIn(value, readyMade?.definition), namesIn(words))}
       onSave={(settings) => onSave(isNew ? settings : patchOf(saved, settings))}
     >
       {readyMade === undefined
@@ -152,7 +154,11 @@ function Values({
           <Field
             key={key}
             label={labelOf(key)}
-            hint={usual === null ? t.rules.required : t.rules.usual({ value: String(usual) })}
+            hint={
+              usual === null
+                ? t.rules.required
+                : t.rules.usual({ value: nameOfValue(usual, shapeOfValue(readyMade, key, usual, whole), words) })
+            }
           >
             {(attributes) => (
               <ValueControl
@@ -181,6 +187,11 @@ function shapeOfValue({ definition }: z.infer<typeof ReadyMadeRule>, key: string
   return shape?.kind === "name" || shape?.kind === "duration"
     ? shape
     : { kind: "text", long: false, options: [], secret: false };
+}
+
+function nameOfValue(value: Json, shape: Shape, words: ReturnType<typeof ruleWords>): string {
+  const text = String(value);
+  return (shape.kind === "name" ? words.directory(shape.of, {})?.nameOf(text) : undefined) ?? text;
 }
 
 function ValueControl({

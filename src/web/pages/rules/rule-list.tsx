@@ -10,10 +10,11 @@ import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { conditionTexts, stepTexts } from "./definition.ts";
+import { filledIn } from "./definition.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
-import { readyMadeWords, shortWords } from "./words.ts";
+import { ruleSentence } from "./sentence/index.ts";
+import { namesOf, readyMadeWords } from "./words.ts";
 
 /** All rules with their present state, and ready-made ones to start from. */
 export function RuleList() {
@@ -29,7 +30,13 @@ export function RuleList() {
           ) : (
             <ul class="rule-list">
               {rules.map((rule) => (
-                <RuleEntry key={rule.id} rule={rule} onRun={() => setRunning(rule)} onChanged={list.reload} />
+                <RuleEntry
+                  key={rule.id}
+                  rule={rule}
+                  sentence={sentenceOf(rule, rules, readyMade)}
+                  onRun={() => setRunning(rule)}
+                  onChanged={list.reload}
+                />
               ))}
             </ul>
           )}
@@ -49,9 +56,17 @@ export function RuleList() {
   );
 }
 
-function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => void; onChanged: () => void }) {
-  const conditions = conditionTexts(rule.definition, shortWords);
-  const steps = stepTexts(rule.definition, shortWords);
+const sentenceOf = (rule: RuleInfo, rules: readonly RuleInfo[], readyMade: RuleListReply["readyMade"]): string =>
+  ruleSentence(filledIn(rule.definition, readyMade.find(({ key }) => key === rule.use)?.definition), namesOf(rules));
+
+interface RuleEntryProps {
+  readonly rule: RuleInfo;
+  readonly sentence: string;
+  readonly onRun: () => void;
+  readonly onChanged: () => void;
+}
+
+function RuleEntry({ rule, sentence, onRun, onChanged }: RuleEntryProps) {
   return (
     <li class={rule.enabled ? "rule" : "rule off"}>
       <div class="rule-main">
@@ -63,13 +78,7 @@ function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => vo
           {rule.definition.safety === true ? <span class="tag">{t.rules.isSafety}</span> : null}
           {rule.use === null ? null : <span class="tag">{t.rules.ofReadyMade({ name: rule.use })}</span>}
         </p>
-        {conditions.length + steps.length === 0 ? null : (
-          <p class="rule-summary" dir="auto">
-            {conditions.join(" · ")}
-            {conditions.length > 0 && steps.length > 0 ? (document.dir === "rtl" ? " ← " : " → ") : ""}
-            {steps.join(" · ")}
-          </p>
-        )}
+        <p class="rule-summary">{sentence}</p>
         <p class="rule-facts">
           <RuleState rule={rule} />
           <LastRun run={rule.lastRun} />

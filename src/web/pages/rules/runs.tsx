@@ -8,7 +8,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import type { Known } from "../../parts/load.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { link } from "../../route.ts";
-import { Outcome } from "./parts.tsx";
+import { Outcome, saidOf } from "./parts.tsx";
 import { stateText } from "./run-dialog.tsx";
 
 const shownAtOnce = 50;
@@ -70,7 +70,7 @@ export function RigName({ id }: { id: number | null }) {
 }
 
 function Run({ run, chosen }: { run: RuleRun; chosen: boolean }) {
-  const { time, minerId, outcome, message, heldBy, conditions, actions } = run;
+  const { time, minerId, outcome, conditions, actions } = run;
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (chosen) item.current?.scrollIntoView({ block: "center" });
@@ -81,7 +81,7 @@ function Run({ run, chosen }: { run: RuleRun; chosen: boolean }) {
         <time dateTime={time}>{dateTime(time)}</time>
         <RigName id={minerId} />
         <Outcome outcome={outcome} />
-        <span dir="auto">{heldBy === null ? message : t.rules.heldBy({ what: heldBy })}</span>
+        <span dir="auto">{saidOf(run)}</span>
       </p>
       {conditions.length + actions.length === 0 ? null : (
         <details open={chosen}>

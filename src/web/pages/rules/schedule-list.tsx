@@ -9,9 +9,9 @@ import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { stepTexts } from "./definition.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
-import { labelOf, shortWords } from "./words.ts";
+import { scheduleSentence } from "./sentence/index.ts";
+import { labelOf, namesOf } from "./words.ts";
 
 /** All schedules, and their next starts. */
 export function ScheduleList() {
@@ -48,9 +48,7 @@ function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChan
           </a>
           <span class="tag">{labelOf(["weekly", "cron", "price"].find((kind) => kind in definition) ?? "weekly")}</span>
         </p>
-        <p class="rule-summary" dir="auto">
-          {stepTexts(definition, shortWords).join(" · ")}
-        </p>
+        <p class="rule-summary">{scheduleSentence(definition, namesOf([]))}</p>
         <p class="rule-facts">
           <ScheduleState schedule={schedule} />
           <LastRun run={schedule.lastRun} />

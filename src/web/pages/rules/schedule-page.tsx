@@ -20,6 +20,8 @@ import { useEditorData } from "./rule-editor.tsx";
 import { Runs } from "./runs.tsx";
 import "./rules.css";
 import { ScheduleState } from "./schedule-list.tsx";
+import { scheduleSentence } from "./sentence/index.ts";
+import { namesIn } from "./words.ts";
 
 const firstSchedule: Definition = {
   key: "",
@@ -186,6 +188,7 @@ function ScheduleEditor({
           readOnly={readOnly}
           isNew={schedule === null}
           verb={t.rules.save}
+          sentence={(value) => scheduleSentence(value, namesIn(words))}
           onSave={(settings) => onSave(schedule === null ? settings : patchOf(saved, settings))}
         />
       )}

@@ -4,8 +4,8 @@ import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { link } from "../../route.ts";
-import { stepTexts } from "./definition.ts";
-import { shortWords } from "./words.ts";
+import { templateSentence } from "./sentence/index.ts";
+import { namesOf } from "./words.ts";
 
 /** The managed templates. */
 export function TemplateList() {
@@ -28,9 +28,9 @@ export function TemplateList() {
                       {steps === undefined || steps === null ? t.rules.onlyName : counted(steps.length, t.rules.steps)}
                     </span>
                   </p>
-                  <p class="rule-summary" dir="auto">
-                    {stepTexts({ do: steps }, shortWords).join(" · ")}
-                  </p>
+                  {steps === undefined || steps === null ? null : (
+                    <p class="rule-summary">{templateSentence({ do: steps }, namesOf([]))}</p>
+                  )}
                 </div>
               </li>
             ))}

@@ -15,6 +15,8 @@ import { may } from "../../session.ts";
 import { type Definition, forPeople, patchOf } from "./definition.ts";
 import { useEditorData } from "./rule-editor.tsx";
 import "./rules.css";
+import { templateSentence } from "./sentence/index.ts";
+import { namesIn } from "./words.ts";
 
 const firstTemplate: Definition = { name: "", do: [{ set: "power_target", value: null }] };
 
@@ -109,6 +111,7 @@ function TemplateEditor({
           readOnly={may("saveManagedTemplate") ? null : t.rules.mayNotChange}
           isNew={template === undefined}
           verb={t.rules.save}
+          sentence={(value) => templateSentence(value, namesIn(words))}
           onSave={async (settings) => {
             // Absent fields stay unchanged; the service checks the rest.
             const body = {

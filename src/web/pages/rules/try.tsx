@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { TryReply } from "../../../contract/rules.ts";
 import { call } from "../../api.ts";
+import { ownWords } from "../../details.ts";
 import { counted, dateTime, number, unknown } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -57,7 +58,7 @@ export function Try({ id }: { id: number }) {
   );
 }
 
-function Result({ reply: { firings, miners, guard, where, notes } }: { reply: TryReply }) {
+function Result({ reply: { firings, miners, guard, where, notes, codedNotes } }: { reply: TryReply }) {
   const [limit, setLimit] = useState(shownAtOnce);
   const rigs = new Set(firings.map(({ minerId }) => minerId)).size;
   return (
@@ -81,9 +82,11 @@ function Result({ reply: { firings, miners, guard, where, notes } }: { reply: Tr
       {notes.length === 0 ? null : (
         <div>
           <p>{t.rules.tryMissing}</p>
-          <ul lang="en" dir="ltr">
-            {notes.map((note) => (
-              <li key={note}>{note}</li>
+          <ul>
+            {notes.map((note, index) => (
+              <li key={note} dir="auto">
+                {ownWords(note, codedNotes?.[index])}
+              </li>
             ))}
           </ul>
         </div>

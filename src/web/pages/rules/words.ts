@@ -1,30 +1,11 @@
-import { hashrate, number, percent, power, temperature } from "../../format.ts";
 import { language, t } from "../../language.ts";
 import type { FormWords } from "../../parts/schema-form/context.ts";
 import { isObject } from "../../parts/schema-form/schema.ts";
 import { directoryOf, type References } from "./references.ts";
-
-const lookUp = (texts: object, key: string): string | undefined => {
-  const found: unknown = Object.entries(texts).find(([each]) => each === key)?.[1];
-  return typeof found === "string" ? found : undefined;
-};
+import { lookUp, type NameOf, optionText } from "./sentence/words.ts";
 
 /** The label of a key of rules. */
 export const labelOf = (key: string): string => lookUp(t.rules.fields, key) ?? key;
-
-const statuses: ReadonlyMap<string, string> = new Map(
-  ["Mining", "Idle", "Stopped", "Starting", "Disconnected", "Disabled", "Error"].map((each) => [
-    each.toLowerCase(),
-    each,
-  ]),
-);
-
-export function optionText(key: string, value: string): string {
-  if (key === "state") return lookUp(t.status, statuses.get(value) ?? "") ?? value;
-  if (key === "reason") return lookUp(t.reason, value) ?? value;
-  if (key === "severity") return lookUp(t.severity, value) ?? value;
-  return lookUp(t.rules.words, value) ?? value;
-}
 
 export const memberText = (name: string, all: readonly string[]): string =>
   lookUp(
@@ -32,20 +13,21 @@ export const memberText = (name: string, all: readonly string[]): string =>
     name,
   ) ?? name;
 
-function amountText(of: string, value: number): string {
-  if (/^(?:pool)?hashrate/i.test(of)) return hashrate(value);
-  if (/temperature/i.test(of)) return temperature(value, 1);
-  if (/^power/.test(of)) return power(value);
-  return /^fan(?:Percent)?$/.test(of) ? percent(value / 100) : number(value, 6);
-}
+/** The names of rigs and rules, where a page has no others. */
+export const namesOf =
+  (rules: readonly { readonly key: string; readonly name: string }[]): NameOf =>
+  (of, value) =>
+    (of === "miner"
+      ? directoryOf({}, of, {})?.nameOf(value)
+      : of === "rule"
+        ? rules.find(({ key }) => key === value)?.name
+        : undefined) ?? value;
 
-/** Words for the summary of a rule in a list. */
-export const shortWords = {
-  label: labelOf,
-  option: optionText,
-  step: (kind: string): string => lookUp(t.rules.actions, kind) ?? kind,
-  amount: amountText,
-};
+/** The names that a form has. */
+export const namesIn =
+  (words: FormWords): NameOf =>
+  (of, value, parent) =>
+    words.directory(of, parent)?.nameOf(value) ?? value;
 
 /** Texts and suggestions for the forms of rules. */
 export function ruleWords(references: References, readingUnits: Readonly<Record<string, string>>): FormWords {

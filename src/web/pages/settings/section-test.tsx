@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { SettingsSection, SettingsTest } from "../../../contract/settings.ts";
 import { call } from "../../api.ts";
+import { ownWords } from "../../details.ts";
 import { t } from "../../language.ts";
 import { Mark, type Tone } from "../../parts/status.tsx";
 import { useSending } from "../../parts/use-form.ts";
@@ -34,9 +35,9 @@ export function useSectionTest(section: SettingsSection) {
           <>
             <h2>{t.serviceSettings.tested}</h2>
             <ul>
-              {result.findings.map(({ ok, message }) => (
+              {result.findings.map(({ ok, message, coded }) => (
                 <li key={message}>
-                  <Mark tone={toneOf(ok)}>{wordOf(ok)}</Mark> <span dir="auto">{message}</span>
+                  <Mark tone={toneOf(ok)}>{wordOf(ok)}</Mark> <span dir="auto">{ownWords(message, coded)}</span>
                 </li>
               ))}
             </ul>

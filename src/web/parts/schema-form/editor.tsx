@@ -6,7 +6,7 @@ import { useDirty, useUnsaved } from "../unsaved.tsx";
 import { useForm } from "../use-form.ts";
 import type { FormWords } from "./context.ts";
 import { MistakeList, SchemaForm } from "./form.tsx";
-import { isObject, type Json, type Schema } from "./schema.ts";
+import { isObject, type Json, type Schema, type Values } from "./schema.ts";
 import { type Masked, masked, unmasked } from "./secrets.ts";
 
 interface EditorProps {
@@ -21,16 +21,29 @@ interface EditorProps {
   readonly verb: string;
   /** Rejects with the service's mistakes. */
   readonly onSave: (value: Readonly<Record<string, Json>>) => Promise<void>;
-  /** Fields above the form, for data outside the schema. */
-  /** Buttons and their messages, beside the save button. */
+  /** Buttons and what they say, beside the one that saves. */
   readonly beside?: ((value: Json) => ComponentChildren) | undefined;
+  /** What the value says, as a sentence. */
+  readonly sentence?: ((value: Values) => string) | undefined;
+  /** Fields above the form, for what the schema does not describe. */
   readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
 }
 
 type Yaml = typeof import("yaml");
 
-/** The same value as a form and as YAML; mistakes appear at their field. */
-export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, beside, children }: EditorProps) {
+/** The same value as a form and as YAML; what is wrong with it stands at its field. */
+export function Editor({
+  schema,
+  saved,
+  words,
+  readOnly,
+  isNew,
+  verb,
+  onSave,
+  beside,
+  sentence,
+  children,
+}: EditorProps) {
   const [value, setValue] = useState(saved);
   const [text, setText] = useState<string | null>(null);
   const [broken, setBroken] = useState<string | null>(null);
@@ -68,6 +81,7 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, be
           <Icon name="info" /> <span>{readOnly}</span>
         </p>
       )}
+      {sentence === undefined || !isObject(value) ? null : <p class="editor-sentence">{sentence(value)}</p>}
       <div class="row editor-views">
         <button
           type="button"

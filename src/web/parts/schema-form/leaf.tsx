@@ -1,6 +1,7 @@
 import { t } from "../../language.ts";
 import { Field } from "../field.tsx";
 import { type Directory, mistakesAt, useForm } from "./context.ts";
+import { singleDays, weekdays } from "./days.ts";
 import { ChoiceInput } from "./fields/choice.tsx";
 import { Choices } from "./fields/choices.tsx";
 import type { ControlAttributes, LeafProps } from "./fields/control.ts";
@@ -27,6 +28,18 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
   if (shape.kind === "choices")
     return (
       <Choices name={name} label={label} schema={schema} shape={shape} value={value} path={path} action={action} />
+    );
+  if (shape.kind === "days")
+    return (
+      <Choices
+        name={name}
+        label={label}
+        schema={schema}
+        shape={{ kind: "choices", options: weekdays }}
+        value={singleDays(value)}
+        path={path}
+        action={action}
+      />
     );
   return (
     <div data-path={pathText(path)}>

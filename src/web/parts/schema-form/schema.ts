@@ -58,6 +58,8 @@ export type Shape =
   | { readonly kind: "choice"; readonly options: readonly string[] }
   | { readonly kind: "choices"; readonly options: readonly string[] }
   | { readonly kind: "words" }
+  /** Days of the week, like ["mon-fri"]. */
+  | { readonly kind: "days" }
   /** What exists under this name or id; `names`: a list of them. */
   | { readonly kind: "name"; readonly of: Reference }
   | { readonly kind: "names"; readonly of: Reference }
@@ -96,6 +98,7 @@ export function shapeOf(given: Schema, root: Schema): Shape {
   if (schema["x-kind"] === "duration") return { kind: "duration" };
   if (schema["x-kind"] === "share")
     return { kind: "share", number: (schema.anyOf ?? []).some((each) => resolved(each, root).type === "number") };
+  if (schema["x-kind"] === "days") return { kind: "days" };
   if (schema["x-names"] !== undefined) return { kind: "name", of: schema["x-names"] };
   if (schema.anyOf !== undefined) return unionShape(alternatives(schema, root), root);
   if (schema.const !== undefined) return { kind: "constant", value: schema.const };
@@ -204,8 +207,7 @@ function fits(value: Json, option: Schema, root: Schema): boolean {
   }
   if (shape.kind === "flag") return typeof value === "boolean";
   if (shape.kind === "number") return typeof value === "number";
-  if (shape.kind === "list" || shape.kind === "words" || shape.kind === "names" || shape.kind === "choices")
-    return Array.isArray(value);
+  if (["list", "words", "names", "days", "choices"].includes(shape.kind)) return Array.isArray(value);
   return typeof value === "string";
 }
 
@@ -223,6 +225,7 @@ export function emptyOf(schema: Schema, root: Schema, exactlyOne: ExactlyOne): J
       return shape.options.slice(0, 1);
     case "words":
     case "names":
+    case "days":
       return [];
     case "name":
       return "";

@@ -1,0 +1,81 @@
+import { PassThrough } from "node:stream";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { confirm } from "../../src/cli/confirm.ts";
+import { closeBenches } from "../service/bench.ts";
+import { command, rigbridge } from "./command.ts";
+import { servedBench } from "./served-bench.ts";
+
+afterEach(closeBenches);
+
+const rigs = [
+  { kind: "cgminer", warm: true },
+  { kind: "xmrig", warm: true, token: "right", restricted: false },
+] as const;
+
+describe("rigbridge list", () => {
+  test("shows the rigs of the service, those of a group, and those that are down, such as one that was added but cannot be reached", async () => {
+    const { bench, env } = await servedBench({ rigs, config: { groups: [{ name: "Hall" }] } });
+    await bench.add(bench.rig(0).address, { name: "Garage", group: "Hall" });
+    expect((await rigbridge(["list"], { env })).stdout).toMatch(
+      /^Name +State +Hash rate +Power +Temp\. +Pool\nGarage +Mining +[\d.]+ TH\/s +(\d+ W )? +\d+ °C +pool\.example\.com\n$/,
+    );
+    const json = async (...args: string[]): Promise<unknown> =>
+      JSON.parse((await command(["ls", "--json", ...args], { env })).stdout);
+    expect(await json("--group", "Hall")).toMatchObject([{ name: "Garage", hashrate: expect.any(Number) }]);
+    expect(await json("--group", "0")).toEqual([]);
+    expect(await json("--down")).toEqual([]);
+    const off = await command(["add", "127.0.0.1:1", "--name", "Off"], { env });
+    expect(off).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Off was added .*; it has not answered yet\)\n$/),
+    });
+    for (let read = 1; read < 3; read += 1) await bench.poll(1_000_000_002);
+    expect(await json("--down")).toMatchObject([{ name: "Off", status: "Disconnected" }]);
+  });
+});
+
+describe("rigbridge add and remove", () => {
+  test("add takes the login from the environment, reads the rig once, and remove removes it", async () => {
+    const { bench, env } = await servedBench({ rigs });
+    const { address } = bench.rig(1);
+    const args = ["add", address, "--name", "Attic", "--token-from-env", "ATTIC"];
+    expect(await command(args, { env })).toMatchObject({
+      code: 1,
+      stderr: "--token-from-env: ATTIC is not set in the environment\n",
+    });
+    expect(await rigbridge(args, { env: { ...env, ATTIC: "right" } })).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Attic was added \(id 1000000001; .*; Mining\)\n$/),
+      stderr: "",
+    });
+    expect(await command(["remove", "Attik", "--yes"], { env })).toMatchObject({
+      code: 1,
+      stderr: 'There is no miner "Attik"; did you mean "Attic"?\n',
+    });
+    expect((await rigbridge(["remove", "Attic"], { env })).stderr).toBe(
+      "Nothing was removed: without a terminal to ask on, give --yes\n",
+    );
+    expect(await command(["rm", "Attic", "--yes"], { env })).toMatchObject({ code: 0, stderr: "" });
+    expect((await command(["list"], { env })).stdout).toMatch(/^There are no rigs; /);
+  });
+
+  test.each([
+    ["y", true],
+    ["Yes", true],
+    ["", false],
+    ["yesterday", false],
+  ])("remove asks, and %j is %p", async (answer, agreed) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const asked = confirm("Remove Garage?", input, output);
+    input.write(`${answer}\n`);
+    expect(await asked).toBe(agreed);
+    expect(String(output.read())).toBe("Remove Garage? [y/N] ");
+  });
+
+  test("the end of the input is no agreement", async () => {
+    const input = new PassThrough();
+    const asked = confirm("Remove Garage?", input, new PassThrough());
+    input.end();
+    expect(await asked).toBe(false);
+  });
+});
