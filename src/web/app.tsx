@@ -13,6 +13,7 @@ import { SignOut } from "./pages/sign-out.tsx";
 import { CutText } from "./parts/cut-text.tsx";
 import { Messages } from "./parts/messages.tsx";
 import { Notice } from "./parts/notice.tsx";
+import { usePreparing } from "./parts/ready.ts";
 import { UndoBar } from "./parts/undo.tsx";
 import { link } from "./route.ts";
 import { isLeaving, loadSession, may, session } from "./session.ts";
@@ -45,6 +46,7 @@ export function App({ asked }: { asked: Promise<void> }) {
   };
   useEffect(() => show(asked), []);
   const who = session.value;
+  usePreparing(who === undefined && problem === null);
   const isSignedIn = who != null && !isLeaving.value;
   useEffect(() => {
     if (isSignedIn) void startLive();

@@ -203,6 +203,8 @@ export async function visitOf(
   if (options.clock === true) await page.clock.install({ time: Date.now() });
   await page.goto(new URL(path, base).href);
   await page.getByRole("heading", { level: 1 }).first().waitFor();
+  // Also before a test holds the page's clock, by which its parts appear one after another.
+  await page.locator("html[data-ready]").waitFor();
   return {
     page,
     problems,

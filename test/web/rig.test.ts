@@ -76,8 +76,6 @@ describe("controls", () => {
     const target = control(page, "Target temperature");
     const slider = target.getByRole("slider");
     const before = Number(await reported(bitaxe, "temperature_target"));
-    // The controls appear one after another, by the page's clock.
-    await slider.waitFor();
     // Keys that rest for 0.8 s send a command, too: for the page, no time passes between these.
     await page.clock.pauseAt(Date.now() + 20_000);
     await slider.focus();

@@ -4,6 +4,7 @@ import { t } from "../language.ts";
 import { connection, onEvent } from "../live.ts";
 import { problemText } from "./messages.tsx";
 import { Notice } from "./notice.tsx";
+import { usePreparing } from "./ready.ts";
 
 /** Data requested from the service. A failure keeps the previous value. */
 export interface Loaded<T> {
@@ -112,8 +113,11 @@ export function Knowing<T>({ value, children }: { value: T | undefined; children
   return value === undefined ? <Waiting /> : children(value, known);
 }
 
-export const Waiting = () => (
-  <p class="loading" role="status">
-    {t.shell.loading}
-  </p>
-);
+export function Waiting() {
+  usePreparing(true);
+  return (
+    <p class="loading" role="status">
+      {t.shell.loading}
+    </p>
+  );
+}

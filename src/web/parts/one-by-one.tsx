@@ -1,5 +1,6 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { usePreparing } from "./ready.ts";
 
 /**
  * Shows its children one after another, each after the last one is painted, so that a slow phone shows the first ones
@@ -17,6 +18,7 @@ export function OneByOne({ children }: { children: readonly ComponentChild[] }) 
 
 /** A separate function, so that it keeps no earlier children. `next`: the first hidden child; -1 if all are visible. */
 function useAfterPaint(next: number, show: (count: number) => void): void {
+  usePreparing(next >= 0);
   useEffect(() => {
     if (next < 0) return undefined;
     const timer = setTimeout(() => show(next + 1));

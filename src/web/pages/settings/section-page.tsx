@@ -49,7 +49,7 @@ export default function SectionPage() {
           <Page limited title={t.settings.sectionNames[section.key]} lead={t.settings.sectionTexts[section.key]}>
             <Card>
               <SectionNow section={section.key} />
-              <SectionEditor section={section} whole={schemas[section.key]} known={names} reload={loaded.reload} />
+              <SectionEditor key={section.key} loaded={section} whole={schemas[section.key]} known={names} />
             </Card>
           </Page>
         );
@@ -59,13 +59,14 @@ export default function SectionPage() {
 }
 
 interface SectionEditorProps {
-  readonly section: SectionState;
+  readonly loaded: SectionState;
   readonly whole: Schema;
   readonly known: Omit<Parameters<typeof sectionWords>[1], "topics">;
-  readonly reload: () => void;
 }
 
-function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
+function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
+  // From the answer to each change, so that what is typed right after it belongs to the new revision.
+  const [section, setSection] = useState(loaded);
   const { key, owner, line, revision, undoable, restart, problem } = section;
   const topics = useTopics(key);
   const words = useMemo(() => sectionWords(key, { ...known, topics }), [key, known, topics]);
@@ -75,7 +76,7 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const after = (change: SettingsChange) => {
     say(change.section.restart ? t.settings.savedForRestart : t.settings.saved);
     setDid(change);
-    reload();
+    setSection(change.section);
   };
   const { busy, send } = useButton();
   const undo = () => send(async () => after(await call("undoSettings", { section: key })));
@@ -91,11 +92,13 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
       after(await call("saveSettings", { section: key, value }));
       decided();
     });
-  const takeTheirs = () => {
-    setDid(null);
-    decided();
-    reload();
-  };
+  const takeTheirs = () =>
+    send(async () => {
+      const { sections } = await call("listSettings", {});
+      setSection(sections.find((each) => each.key === key) ?? section);
+      setDid(null);
+      decided();
+    });
   const isOfFile = owner === "file";
   const [draft, setDraft] = useState<string | null>(null);
   const why = may("saveSettings") ? null : isOfFile ? t.settings.sectionOfFile({ line: line ?? 0 }) : t.settings.mayNot;
@@ -151,7 +154,7 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
                   <button type="button" class="button" disabled={busy} onClick={() => void keepMine(sent)}>
                     {t.settings.keepMine}
                   </button>
-                  <button type="button" class="button" disabled={busy} onClick={takeTheirs}>
+                  <button type="button" class="button" disabled={busy} onClick={() => void takeTheirs()}>
                     {t.settings.takeTheirs}
                   </button>
                 </>
