@@ -686,7 +686,10 @@ test("what a user may not see is not found", async () => {
     ["/api/user/bert", "/api/user/dora"],
   ] as const) {
     const [seen, other] = [await at(unseen), await at(absent)];
-    const bare = ({ status, text }: Answer) => [status, text.replace(/There is no [\w ]+/, "").replace(/"id":"?\w+"?/, "")];
+    const bare = ({ status, text }: Answer) => [
+      status,
+      text.replace(/There is no [\w ]+/, "").replace(/"id":"?\w+"?/, ""),
+    ];
     expect(bare(seen)).toEqual(bare(other));
     expect(seen.status).toBe(404);
   }
