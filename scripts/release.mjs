@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * `npm run release -- patch|minor|major|X.Y.Z [--dry-run]`: gives the three packages one version, dates the changelog,
- * commits and tags. It prints the commands that publish and runs none of them.
+ * commits, tags and builds the files. It prints the commands that publish and runs none of them.
  */
 function main(args) {
   try {
@@ -14,6 +14,8 @@ function main(args) {
     if (run("npm", ["test"]) !== 0) return refuse("The tests fail; nothing is released.");
     checkTree();
     carryOut(plan);
+    if (run("npm", ["run", "packaging"]) !== 0)
+      return refuse(`${plan.tag} is committed and tagged here, but its files cannot be built; publish nothing.`);
     return say([`Released as ${plan.tag} in this clone.`, "", ...publishing(plan)]);
   } catch (error) {
     if (error instanceof Refusal) return refuse(error.message);
@@ -63,6 +65,7 @@ function planned(args) {
     ...manifests.map(({ manifest }) => `${manifest.name}: ${manifest.version} to ${version}`),
     `CHANGELOG.md: ${changelog.heading}`,
     `a commit and the tag ${tag}`,
+    "npm run packaging: the files of the release, an SBOM and SHA256SUMS, in .rigbridge/packages",
   ];
   return { version, tag, manifests, changelog, steps };
 }
@@ -134,6 +137,7 @@ function publishing({ tag, manifests }) {
     ...open.map(
       ({ folder }) => `  npm publish --provenance --access public${folder === "" ? "" : ` --workspace ${folder}`}`,
     ),
+    `  gh release create ${tag} --verify-tag .rigbridge/packages/*    # not tried yet`,
     ...unready.map(({ manifest }) => `\nProvenance needs "repository" in package.json, which ${manifest.name} lacks.`),
     ...kept.map(({ manifest }) => `${manifest.name} is private and is not published.`),
   ];

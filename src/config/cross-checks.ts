@@ -95,8 +95,13 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
 }
 
 /** Why the service must not listen there, or null. Without a key it listens on loopback only. */
-export function exposed(http: { host: string; key?: string | undefined; open: boolean }): string | null {
-  if (http.key !== undefined || http.open || isLoopback(http.host)) return null;
+export function exposed(http: {
+  host: string;
+  key?: string | undefined;
+  ingress?: string | undefined;
+  open: boolean;
+}): string | null {
+  if (http.key !== undefined || http.ingress !== undefined || http.open || isLoopback(http.host)) return null;
   return `${http.host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone`;
 }
 
@@ -120,7 +125,8 @@ const textsOf = (entries: readonly Entry[], key: string): Set<string> =>
 function exposure({ http }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(http) || typeof http.host !== "string") return [];
   const key = http.key === undefined ? undefined : "given";
-  const message = exposed({ host: http.host, key, open: http.open === true });
+  const ingress = typeof http.ingress === "string" ? http.ingress : undefined;
+  const message = exposed({ host: http.host, key, ingress, open: http.open === true });
   return message === null ? [] : [{ path: ["http", "host"], message }];
 }
 

@@ -54,6 +54,12 @@ export const HttpSettings = z.strictObject({
     .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address or a range such as 10.0.0.0/8"))
     .default([])
     .describe("proxies whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host are trusted"),
+  ingress: z
+    .union([z.ipv4(), z.ipv6()], "must be an IP address such as 172.30.32.2")
+    .optional()
+    .describe(
+      "address of Home Assistant's ingress; it is served under any host name, and without a key if none is set",
+    ),
   open: z.boolean().default(false).describe("listen on other addresses than loopback without a key"),
   keylessRead: z.boolean().default(false).describe("private addresses may read without a key, with the privilege view"),
   announce: z

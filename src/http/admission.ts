@@ -10,8 +10,8 @@ import { type Admitted, anyone, type Credentials, guest } from "./credentials.ts
 import { derived } from "./derived.ts";
 import { isForBrowser } from "./pages.ts";
 import { hookIn, isOfAgents, isOpen, isSession, isStream, pathOf } from "./paths.ts";
-import { isCrossSite, type Peer, peerOf, reads, within } from "./peer.ts";
-import { addressSet, hostAllowed, hostName, loopback, privateNetworks, targetHost } from "./security.ts";
+import { ingressRule, type Peer, peerOf, reads, siteRule, trustedProxies, within } from "./peer.ts";
+import { hostAllowed, hostName, loopback, privateNetworks, targetHost } from "./security.ts";
 import { bytesPerWrite, type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** Who may send a request. Everything throws the problem if the client is refused, and sets the matching headers. */
@@ -23,12 +23,14 @@ export interface Admission {
 }
 
 export function admission(settings: HttpSettings, client: Credentials, limits: WriteLimits): Admission {
-  const proxies = derived(() => settings.trustedProxies, addressSet);
+  const proxies = trustedProxies(settings);
+  const isIngress = ingressRule(settings);
   const names = derived(
     () => settings.hosts,
     (hosts) => ownNames([settings.host, ...hosts]),
   );
   const address = addressRule(settings);
+  const origin = originRule(settings);
   const writes = writeRule(limits);
   const identify = (request: FastifyRequest, path: string, peer: Peer, query: QueryText, reply: FastifyReply) => {
     if (reads(request)) return client.client(request, peer, query, reply);
@@ -41,11 +43,12 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
   return {
     admit: (request, query, reply) => {
       checkFraming(request.raw);
-      checkHost(request, names());
+      // Opened under any of Home Assistant's names; a name that an attacker controls has none of its sessions.
+      if (!isIngress(request)) checkHost(request, names());
       const path = pathOf(request.url);
       const peer = peerOf(request, proxies());
       const isGuest = address(request, peer);
-      checkOrigin(request, reply, path, settings.origins);
+      origin(request, reply, path);
       // A preflight never carries a key.
       if (request.method === "OPTIONS" || isOpen(path) || isForBrowser(request)) return guest;
       if (isOfAgents(path)) return client.agent(request, peer, reply);
@@ -116,10 +119,11 @@ function checkHost(request: FastifyRequest, names: readonly string[]): void {
     );
 }
 
-/** Without a key only this machine is served; true for another client that `keylessRead` admits. */
+/** Without a key only this machine and Home Assistant's ingress are served; true for a client that `keylessRead` admits. */
 function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Peer) => boolean {
+  const isIngress = ingressRule(settings);
   return (request, peer) => {
-    if (settings.key !== undefined || settings.open || within(peer, loopback)) return false;
+    if (settings.key !== undefined || settings.open || within(peer, loopback) || isIngress(request)) return false;
     if (settings.keylessRead && reads(request) && within(peer, privateNetworks)) return true;
     throw new RigbridgeError(
       "address.forbidden",
@@ -163,17 +167,21 @@ const clientOf = (holder: KeyHolder | undefined, { address }: Peer): string =>
  * Answers CORS, and refuses writes and streams that another site makes a browser send: actions have no body, so any page
  * could send one, and a page could hold streams open without reading them.
  */
-function checkOrigin(request: FastifyRequest, reply: FastifyReply, path: string, origins: readonly string[]): void {
-  const { origin } = request.headers;
-  if (origins.length > 0) reply.header("vary", "Origin, accept-encoding");
-  if (origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
-  if (origin !== undefined && origins.includes(origin)) allow(request, reply, origin);
-  const guarded = !reads(request) || isStream(path) || isOfAgents(path);
-  if (guarded && isCrossSite(request, origins))
-    throw new RigbridgeError(
-      "request.cross-site",
-      "A web page of another site sent this request; add its origin to http.origins to allow it",
-    );
+function originRule(settings: HttpSettings): (request: FastifyRequest, reply: FastifyReply, path: string) => void {
+  const { isCrossSite } = siteRule(settings);
+  return (request, reply, path) => {
+    const { origins } = settings;
+    const { origin } = request.headers;
+    if (origins.length > 0) reply.header("vary", "Origin, accept-encoding");
+    if (origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
+    if (origin !== undefined && origins.includes(origin)) allow(request, reply, origin);
+    const guarded = !reads(request) || isStream(path) || isOfAgents(path);
+    if (guarded && isCrossSite(request))
+      throw new RigbridgeError(
+        "request.cross-site",
+        "A web page of another site sent this request; add its origin to http.origins to allow it",
+      );
+  };
 }
 
 function allow(request: FastifyRequest, reply: FastifyReply, origin: string): void {

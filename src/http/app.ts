@@ -16,7 +16,6 @@ import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { quickCompression } from "./compression.ts";
 import { type Admitted, credentials } from "./credentials.ts";
-import { derived } from "./derived.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
@@ -25,12 +24,12 @@ import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
 import { absentMethods, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
+import { trustedProxies } from "./peer.ts";
 import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { RequestQueues } from "./request-queue.ts";
 import { addRoutes } from "./routes.ts";
-import { addressSet } from "./security.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -167,7 +166,7 @@ function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLi
 }
 
 function trustedBy(settings: HttpSettings): (address: string) => boolean {
-  const proxies = derived(() => settings.trustedProxies, addressSet);
+  const proxies = trustedProxies(settings);
   return (address) => proxies().has(address);
 }
 

@@ -8,7 +8,7 @@ import { detail } from "../messages/detail.ts";
 import { derived } from "./derived.ts";
 import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } from "./keys.ts";
 import { isSession, pathOf } from "./paths.ts";
-import { isOfOwnPage, type Peer, reads, within } from "./peer.ts";
+import { type Peer, reads, siteRule, within } from "./peer.ts";
 import { privateNetworks } from "./security.ts";
 import { type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
 
@@ -46,6 +46,7 @@ export interface Credentials {
 /** Users' keys come first: if the service's key is ever the same, it grants no more than that user's. */
 export function credentials(settings: HttpSettings, users: KeyHolders, sessions: Sessions): Credentials {
   const wrong = wrongTries();
+  const { isOfOwnPage } = siteRule(settings);
   const check = derived(
     () => settings.key,
     (key) => (key === undefined ? undefined : keyCheck(key, Date.now, wrong)),
@@ -65,7 +66,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
   };
 
   const bySession = (request: FastifyRequest, peer: Peer, reply: FastifyReply): Admitted | undefined => {
-    if (request.headers.cookie === undefined || !isOfOwnPage(request, settings.origins)) return undefined;
+    if (request.headers.cookie === undefined || !isOfOwnPage(request)) return undefined;
     const digest = sessionIn(request);
     if (digest === undefined) return undefined;
     const client = sessions.use(digest);

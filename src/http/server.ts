@@ -36,7 +36,8 @@ export interface HttpServerOptions {
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { settings, limits = httpLimits } = options;
   const host = settings.host === "localhost" ? "127.0.0.1" : settings.host;
-  if (!loopback.has(host) && settings.key === undefined && !settings.open) throw openDoor(settings.host);
+  if (!loopback.has(host) && settings.key === undefined && !settings.open && settings.ingress === undefined)
+    throw openDoor(settings.host);
   const app = await buildApp({ ...options, limits });
   try {
     await app.listen({ host, port: settings.port });

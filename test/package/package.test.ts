@@ -24,7 +24,7 @@ import {
   urlSaid,
 } from "./packed.ts";
 
-// depends on: src/**, docs/**, examples/**, *.md, Dockerfile, .dockerignore, compose.yaml
+// depends on: src/**, docs/**, examples/**, *.md, packaging/docker/*, .dockerignore
 
 const Manifest = z.object({
   name: z.string(),
@@ -213,7 +213,7 @@ describe("what comes with an installation", () => {
 });
 
 test("the image has the dependencies that the lock file names, and a command that is in the package", async () => {
-  const dockerfile = await readFile(join(root, "Dockerfile"), "utf8");
+  const dockerfile = await readFile(join(root, "packaging", "docker", "Dockerfile"), "utf8");
   const installs = [...dockerfile.matchAll(/\bnpm (ci|i|install|add|exec|update)\b/g)].map(([, command]) => command);
   expect(installs).toEqual(["ci", "ci"]);
   const [, main = ""] = /ln -s \/app\/(\S+) \/usr\/local\/bin\/rigbridge/.exec(dockerfile) ?? [];
@@ -221,9 +221,9 @@ test("the image has the dependencies that the lock file names, and a command tha
 });
 
 test("compose.yaml starts the service and nothing else", async () => {
-  const Compose = z.object({ services: z.record(z.string(), z.object({ build: z.string() })) });
-  const { services } = Compose.parse(parse(await readFile(join(root, "compose.yaml"), "utf8")));
-  expect(services).toEqual({ rigbridge: { build: "." } });
+  const Compose = z.object({ services: z.record(z.string(), z.object({ build: z.record(z.string(), z.string()) })) });
+  const { services } = Compose.parse(parse(await readFile(join(root, "packaging", "docker", "compose.yaml"), "utf8")));
+  expect(services).toEqual({ rigbridge: { build: { context: "../..", dockerfile: "packaging/docker/Dockerfile" } } });
 });
 
 test("what the Dockerfile copies is there, and .dockerignore lets it pass", async () => {

@@ -14,7 +14,7 @@ const parts = [
   "src/index.ts",
   "src/*/index.ts",
   "test/package/*.ts",
-  "Dockerfile",
+  "packaging/docker/*",
   ".dockerignore",
 ];
 const stamp = join(root, "node_modules/.cache/packed.txt");

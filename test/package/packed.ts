@@ -51,7 +51,9 @@ export async function must(
 
 /** What the Dockerfile's first stage copies, as pairs of names: of the checkout, and of its folder. */
 export async function copied(): Promise<readonly (readonly [from: string, to: string])[]> {
-  const [stage = ""] = (await readFile(join(root, "Dockerfile"), "utf8")).split(/^FROM .*\n/m).slice(1);
+  const [stage = ""] = (await readFile(join(root, "packaging", "docker", "Dockerfile"), "utf8"))
+    .split(/^FROM .*\n/m)
+    .slice(1);
   return [...stage.matchAll(/^COPY (.+) (\S+)$/gm)].flatMap(([, sources = "", to = ""]) =>
     sources.split(" ").map((from) => [from, to === "./" ? from : to] as const),
   );

@@ -17,7 +17,14 @@ beforeEach(async () => {
   await cp(join(root, "scripts", "release.mjs"), join(folder, "scripts", "release.mjs"));
   const nodes = { name: "@rigbridge/node-red", version: "0.1.0", dependencies: { rigbridge: "^0.1.0" } };
   const homebridge = { name: "homebridge-rigbridge", version: "0.1.0", private: true };
-  await put("package.json", json({ name: "rigbridge", version: "0.1.0", scripts: { test: "node passes.mjs" } }));
+  await put(
+    "package.json",
+    json({
+      name: "rigbridge",
+      version: "0.1.0",
+      scripts: { test: "node passes.mjs", packaging: "node packaging.mjs" },
+    }),
+  );
   await put("nodes/package.json", json(nodes));
   await put("homebridge/package.json", json(homebridge));
   await put(
@@ -26,6 +33,7 @@ beforeEach(async () => {
   );
   await put("CHANGELOG.md", changelog);
   await put("passes.mjs", "");
+  await put("packaging.mjs", "console.log('files of the release');");
   await git("init", "--quiet", "--initial-branch", "main");
   await git("config", "user.name", "Somebody");
   await git("config", "user.email", "somebody@example.com");
@@ -48,6 +56,7 @@ const release = (...args: string[]) => run(process.execPath, [join("scripts", "r
 describe("a release", () => {
   test("gives all packages one version, dates the changelog, commits and tags, and publishes nothing", async () => {
     const { code, output } = await release("minor");
+    expect(output).toContain("files of the release");
     expect(output).toContain("npm publish --provenance --access public --workspace nodes");
     expect(output).toContain("homebridge-rigbridge is private and is not published");
     expect(code).toBe(0);
