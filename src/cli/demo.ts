@@ -22,7 +22,9 @@ export async function startDemo(isAlone: boolean): Promise<RunningDemo> {
   const miners = farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
     const group = isAlone ? { group: groups[name] ?? otherGroup } : {};
-    return { address, name, tags: ["demo"], ...group, ...(spec === undefined ? {} : demoLogin(spec)) };
+    const watts = nameplates[name];
+    const power = watts === undefined ? {} : { powerNameplate: watts };
+    return { address, name, tags: ["demo"], ...group, ...power, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
   const whole = checkedConfig(isAlone ? { ...surroundings(), ...settings(house.url), miners } : { miners });
   const { electricity, rates, heating, follow } = whole;
@@ -45,6 +47,9 @@ const groups: Readonly<Record<string, string>> = {
   "attic-server": "Attic",
 };
 const otherGroup = "Study";
+
+/** W, for a rig whose firmware reports no power: its cost shows how an estimate is marked. */
+const nameplates: Readonly<Record<string, number>> = { "garage-s19": 3250 };
 
 /** Invented, but like those of an ordinary day. */
 const settings = (house: string) => ({
