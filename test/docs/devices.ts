@@ -52,6 +52,30 @@ on a virtual rig; your own rig's \`controls\` may differ. A control that "lasts"
 Evidence: \`ran\` = tried with the real software, \`recorded\` = replies of a real device, \`vendor document\`, \`other source\`.
 Nothing was tried on real hardware yet; please [report](https://github.com/rigbridge/rigbridge/issues/new/choose) how yours
 behaves.
+
+## Families and models
+
+"Reads" and "controls" of each family follow below. Models are recognised by what the rig reports; a model that is not in this
+table is read in the same way, but its nameplate is not known.
+
+| family | models | driver | evidence: readings, controls |
+| --- | --- | --- | --- |
+| **Antminer**, Bitmain's firmware | S5, S7, S9, S11, S15, S17, S19, S21, S23, T9, T15, T17, T19, T21 with their variants (Pro, XP, j, k, Hyd); L3, L7, L9, L11; D3 to D9; Z9 to Z15; E3, E9, E11; K5, K7, KA3, KS3, KS5, KS7, HS3, AL1, A3, B3 | \`antminer\` | recorded, other source |
+| **Antminer with Braiins OS** | as above | \`braiins\` | recorded, vendor document |
+| **Antminer with LuxOS** | as above | \`luxos\` | recorded, vendor document |
+| **Antminer with VNish** | as above | \`vnish\` | vendor document, vendor document |
+| **WhatsMiner** (MicroBT) | M20S, M21S, M30S, M30S+, M30S++, M31S, M50, M50S, M53, M56, M60, M60S, M63, M66 | \`whatsminer\` | recorded, vendor document |
+| **Avalon** (Canaan) | A-series (8xx to 15xx), Nano 3, Nano 3S, Mini 3, Q | \`avalon\` | recorded, vendor document |
+| **Bitaxe** (AxeOS, ESP-Miner) | Max, Ultra, Hex, Supra, Supra Hex, Gamma, Gamma Duo, Gamma Turbo | \`axeos\` | recorded, vendor document |
+| **NerdAxe**, **NerdQAxe** (forks of AxeOS) | NerdAxe, NerdQAxe+, NerdQAxe++ | \`axeos\` | other source, vendor document |
+| **LuckyMiner** (fork of AxeOS) | those with AxeOS's pages, such as LV06 and LV08 | \`axeos\` | other source, vendor document |
+| Antminer with **Hiveon**, **MARA** or **MSKMiner**; **Innosilicon** A9, T2, T3; **Sealminer**; **VolcMiner**; **Auradine**; Goldshell with cgminer's RPC | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
+| **cgminer**, **bfgminer**, **sgminer**, **TeamRedMiner** | on your own computers | \`cgminer\` | ran; vendor document for sgminer and TeamRedMiner |
+| **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
+| other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |
+
+IceRiver, Goldshell, ePIC, Proto, VolcMiner and Elphapex rigs are named in a scan if only their own web interface answers; no
+driver reads that.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {

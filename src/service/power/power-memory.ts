@@ -22,16 +22,19 @@ export const blank: PowerMemory = {
   rungs: [],
 };
 
-/** The draw of a rig that has settled and is not throttled, at its settings. */
+/**
+ * The draw of a rig that has settled and is not throttled, at its settings. A nameplate gives the draw of the model, not
+ * that of a mode.
+ */
 export function learnedDraw({ full, modes }: PowerMemory, { readings, controls }: Brief): Partial<PowerMemory> {
-  const { power, mining, hashrate, hashrateExpected, uptime } = readings;
+  const { power, powerSource, mining, hashrate, hashrateExpected, uptime } = readings;
   const works = hashrate !== null && hashrate > 0 && hashrate >= fullShare * (hashrateExpected ?? 0);
   if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settledSeconds)
     return {};
   const reported = (key: ControlKey) => controls.find((each) => each.key === key)?.value ?? null;
   const throttle = reported("throttle");
   if (typeof throttle === "number" && throttle < 100) return {};
-  const mode = reported("mode");
+  const mode = powerSource === "nameplate" ? null : reported("mode");
   const moved = (known: number | null | undefined) =>
     known == null || Math.abs(known - power) > Math.max(tolerance.watts, tolerance.share * known);
   return {
