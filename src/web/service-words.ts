@@ -2,7 +2,7 @@ import type { ProblemCode } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
 import { textIn } from "../messages/coded.ts";
 import type { CodedText } from "../messages/coded-text.ts";
-import { detailText, ownWords } from "./details.ts";
+import { detailText } from "./details.ts";
 import { language, t } from "./language.ts";
 
 /** The service's English texts, in the page's language where the catalogue has them. */
@@ -19,7 +19,9 @@ export function inOwnWords(notification: Notification): Notification {
   };
 }
 
-const textOf = (text: CodedText): string | undefined => textIn(t.service, text, detailText) ?? detailText(text);
+/** Names the parts that it needs, because the first load of the page contains just what its files name. */
+const textOf = (text: CodedText): string | undefined =>
+  textIn({ notices: t.service.notices, over: t.service.over }, text, detailText) ?? detailText(text);
 
 const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(texts, key) ? texts[key] : undefined;
@@ -33,7 +35,3 @@ export function problemWords(code: string, english: string, own: string | undefi
   const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
   return language === "en" || title === undefined ? english : `${title}: ${english}`;
 }
-
-/** A driver's word, such as the name of a mode; an unknown one is shown as the rig reports it. */
-export const wordText = (word: string): string =>
-  found(t.rig.words, word) ?? ownWords(word, { code: `mode.${word}`, values: {} });

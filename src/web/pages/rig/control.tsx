@@ -2,6 +2,7 @@ import { useId, useRef, useState } from "preact/hooks";
 import type { Control, ControlValue } from "../../../contract/readings.ts";
 import type { Command, MinerDetail } from "../../../contract/resources.ts";
 import { isPending } from "../../commands.ts";
+import { wordText } from "../../driver-words.ts";
 import { duration, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { CommandResult } from "../../parts/command-state.tsx";
@@ -11,7 +12,6 @@ import { Icon, type IconName } from "../../parts/icon.tsx";
 import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { Slider } from "../../parts/slider.tsx";
 import { isWaiting, sendLater, Undo } from "../../parts/undo.tsx";
-import { wordText } from "../../service-words.ts";
 import { type Choice, choicesOf, stopsMining, wantedBy } from "./control-command.ts";
 
 interface ControlProps {

@@ -1,5 +1,6 @@
 import type { Command, Group, MinerDetail } from "../../../contract/resources.ts";
 import { ownWords } from "../../details.ts";
+import { wordText } from "../../driver-words.ts";
 import { energy, hashrate, money, number, percent, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Known } from "../../parts/load.tsx";
@@ -7,7 +8,6 @@ import { isNarrow } from "../../parts/narrow.ts";
 import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
-import { wordText } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { controlsOf } from "./control-command.ts";
 import { Controls } from "./controls.tsx";

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../../clock.ts";
+import { wordText } from "../../driver-words.ts";
 import * as format from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
 import { reasonText, Stale, Status } from "../../parts/status.tsx";
-import { wordText } from "../../service-words.ts";
 import { currency } from "../../session.ts";
 import type { ColumnKey } from "./column-keys.ts";
 import { performanceOf } from "./filter.ts";
