@@ -66,7 +66,7 @@ export default function register(RED: NodeAPI): void {
   });
 }
 
-/** The words among a control's options in the language of the editor, as far as they are known. */
+/** The known words among a control's options, in the editor's language. */
 function wordsOf({ control }: Offer, language: unknown): Readonly<Record<string, string>> {
   const words = (control?.options ?? []).map((option) => (typeof option === "string" ? option : option.label));
   return Object.fromEntries(

@@ -6,7 +6,7 @@ type Texts = Readonly<Record<string, string>>;
 
 const read = new Map<string, Texts>();
 
-/** What the service says in the language of an editor, like "de" or "zh-CN"; empty where the build has made no file. */
+/** The service's texts in an editor's language, such as "de" or "zh-CN"; empty for a language without a file. */
 function textsIn(language: unknown): Texts {
   const [, base = ""] = typeof language === "string" ? (/^([a-z]{2})(-|$)/.exec(language) ?? []) : [];
   const known = read.get(base);
@@ -17,7 +17,7 @@ function textsIn(language: unknown): Texts {
   return texts;
 }
 
-/** The message of an error in the language of the editor, where the service has it by code; else as it is. */
+/** The message of an error in the editor's language if the service sent its code; otherwise in English. */
 export function messageFor({ message, coded, errors }: RigbridgeError, language: unknown): string {
   const texts = textsIn(language);
   const text = (each: string, code: CodedText | null | undefined): string => (code && detailFrom(texts, code)) ?? each;
@@ -25,6 +25,6 @@ export function messageFor({ message, coded, errors }: RigbridgeError, language:
   return errors.map(({ path, ...each }) => `${path}: ${text(each.message, each.coded)}`).join("; ");
 }
 
-/** A word of a rig, such as the name of a mode, in the language of the editor; undefined for a word that is not known. */
+/** A rig's word, such as the name of a mode, in the editor's language; undefined for an unknown one. */
 export const wordFor = (word: string, language: unknown): string | undefined =>
   detailFrom(textsIn(language), { code: `mode.${word}`, values: {} });

@@ -56,7 +56,7 @@ async function act(wanted: string, action: string, options: ActOptions): Promise
   });
 }
 
-/** Names the nearest action, which commander does for options and commands only. */
+/** Names the nearest action; commander does so for options and commands only. */
 function actionArgument(): Argument {
   const argument = new Argument("<action>", "what to do").choices(minerActions);
   return argument.argParser((action: string) => {

@@ -16,7 +16,7 @@ interface AddOptions extends ServiceOptions {
   readonly tokenFromEnv?: string;
 }
 
-/** The variables that `rigbridge read` takes a login from. */
+/** The variables from which `rigbridge read` takes a login. */
 const usual = { username: "RIGBRIDGE_USERNAME", password: "RIGBRIDGE_PASSWORD", token: "RIGBRIDGE_TOKEN" } as const;
 
 export function addCommand(): Command {
@@ -53,7 +53,7 @@ async function add(address: string, options: AddOptions): Promise<void> {
 const groupIn = (group: string | undefined): string | number | undefined =>
   group !== undefined && /^\d+$/.test(group) ? Number(group) : group;
 
-/** Throws `input.invalid` for a variable that was named and is not set. */
+/** Throws `input.invalid` for a named variable that is not set. */
 function variable(option: string, named: string | undefined, fallback: string): string | undefined {
   const value = process.env[named ?? fallback];
   if (named !== undefined && value === undefined) throw invalid(option, `${named} is not set in the environment`);

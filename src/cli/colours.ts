@@ -3,7 +3,7 @@ import type { MinerStatus } from "../contract/resources.ts";
 
 export type Colour = "red" | "yellow" | "green" | "gray";
 
-/** A stream that text is printed to. */
+/** A stream for printed text. */
 export interface Output {
   readonly isTTY?: boolean;
 }

@@ -20,7 +20,7 @@ const commands = {
   config: async () => (await import("./config.ts")).configCommand(),
 };
 
-/** Other names of commands, as the commands themselves have them. */
+/** Other names of commands, as the commands define them. */
 const aliases: Readonly<Record<string, string>> = { ls: "list", rm: "remove" };
 
 /** The command line. Loads only the command named by the first argument, or all of them without one. */

@@ -30,8 +30,8 @@ function rowText(cells: readonly string[], widths: readonly number[], right: rea
 export type Paint = (cell: string, row: number, column: number) => string;
 
 /**
- * Rows in columns of at most `columns` characters together, each row on one line: cells of the `flexible` columns are cut
- * with "…" where they have no room, the widest column first. Columns of figures are aligned right.
+ * Rows in columns of at most `columns` characters together, one line each: cells of the `flexible` columns are cut
+ * with "…" where there is no room, the widest column first. Columns of figures are aligned right.
  */
 export function fittedTable(
   heads: readonly string[],
@@ -60,10 +60,10 @@ export function fittedTable(
   );
 }
 
-/** A loop, since a call has room for only some 100,000 arguments. */
+/** A loop, because a call takes only some 100,000 arguments. */
 const widest = (cells: readonly string[]): number => cells.reduce((most, cell) => Math.max(most, width(cell)), 0);
 
-/** Takes from the widest of the flexible columns until all have room together. */
+/** Narrows the widest flexible column until all fit. */
 function narrowed(natural: readonly number[], flexible: readonly number[], most: number): number[] {
   const widths = [...natural];
   let excess = widths.reduce((sum, each) => sum + each, 0) - most;
@@ -79,7 +79,7 @@ function narrowed(natural: readonly number[], flexible: readonly number[], most:
   return widths;
 }
 
-/** Fewer characters of a name would say nothing. */
+/** Fewer characters of a name would tell nothing. */
 const narrowestCut = 6;
 
 /** At most this many characters, the last one "…" if some are missing. */

@@ -5,7 +5,7 @@ import type { CodedText, Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import type { Finding, Path } from "./document.ts";
 
-/** For zod: a sentence for each issue whose schema has none of its own. It never quotes the value. */
+/** For zod: a sentence for each issue whose schema does not define one. It never quotes the value. */
 export const sentence = (issue: z.core.$ZodRawIssue): string => detailOf(issue).text;
 
 function detailOf(issue: z.core.$ZodRawIssue | z.core.$ZodIssue): Detail {
@@ -22,7 +22,7 @@ function detailOf(issue: z.core.$ZodRawIssue | z.core.$ZodIssue): Detail {
   }
 }
 
-/** The code of the message of an issue that was found with its input; undefined for a message of its schema. */
+/** The code of an issue's message, if the issue has its input; undefined for a message of its schema. */
 function codedOf(issue: z.core.$ZodIssue): CodedText | undefined {
   const { text, coded } = detailOf(issue);
   return text === issue.message ? coded : undefined;
@@ -103,7 +103,7 @@ const yamlTypes: TypeNames = {
 
 const variable = `\${VARIABLE}`;
 
-/** With what was probably meant, or why a value has another type than it seems to have. */
+/** The probable intention, or why a value has another type than it seems to have. */
 function hinted(mistake: Detail, expected: string, input: unknown): Detail {
   const withHint = (hint: Detail): Detail => detail("input.hinted", { mistake, hint });
   if (expected === "string" && (typeof input === "number" || typeof input === "boolean"))

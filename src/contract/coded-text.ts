@@ -8,7 +8,7 @@ const withValues = <Value extends z.ZodType>(value: Value) =>
   });
 
 const plain = [z.string(), z.number()] as const;
-// As deep as texts are nested, since what is outside may send any depth.
+// As deep as texts are nested, because an outside service may send any depth.
 const third = withValues(z.union([...plain, withValues(z.union(plain))]));
 const second = withValues(z.union([...plain, third]));
 

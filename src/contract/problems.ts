@@ -80,7 +80,7 @@ export const mistake = (path: string, { text, coded }: Detail): Mistake => ({ pa
 export interface RigbridgeErrorOptions {
   readonly errors?: readonly Mistake[];
   readonly cause?: unknown;
-  /** The message by code, for an error that is made again from its parts. */
+  /** The message by code, for an error that is rebuilt from its parts. */
   readonly coded?: CodedText | null;
   /** If the message quotes the answer from an address: the message without the quote. */
   readonly unquoted?: string;
@@ -116,7 +116,7 @@ export class RigbridgeError extends Error {
 export const notFound = (what: string, id: string | number): RigbridgeError =>
   new RigbridgeError("not.found", detail("thing.missing", { thing: thing(what), id }));
 
-/** The kind of a thing, such as "managed miner", by code if it has one. */
+/** The kind of a thing, such as "managed miner"; by code if it has one. */
 export function thing(what: string): Detail | string {
   const code = codeOf(what);
   return code === undefined ? what : { text: what, coded: code };

@@ -73,7 +73,7 @@ export const SettingsFinding = z.object({
 });
 export type SettingsFinding = z.infer<typeof SettingsFinding>;
 
-/** What came of a trial, by code if the text has one. */
+/** The result of a trial; by code if the text has one. */
 export const finding = (ok: boolean | null, what: string | Detail): SettingsFinding =>
   typeof what === "string" ? { ok, message: what } : { ok, message: what.text, coded: what.coded };
 

@@ -244,7 +244,7 @@ function mergeIdentity(known: Kept<Identity> | null, read: Kept<Identity>): Kept
   });
 }
 
-/** For people, of a rig whose reading makes this program fail; the log has the error. */
+/** For users, about a rig whose reading makes this program fail; the log has the error. */
 export const unusable = trouble("internal", detail("reason.unusable"));
 
 /** Codes of rigs that answer but cannot be used in their present state. */

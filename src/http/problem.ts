@@ -16,7 +16,7 @@ export interface ProblemDocument {
   readonly errors?: readonly Mistake[];
 }
 
-/** Schemas contain messages as text; those without values have a code all the same. */
+/** Schemas contain messages as text; those without values still have a code. */
 function withCode(mistake: Mistake): Mistake {
   const coded = mistake.coded ?? codeOf(mistake.message);
   return coded === undefined ? mistake : { ...mistake, coded };

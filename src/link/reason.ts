@@ -22,7 +22,7 @@ const words: readonly (readonly [RegExp, ReasonCode])[] = [
 /** The reason in a firmware's own words; null where they name none. */
 export const reasonIn = (text: string): ReasonCode | null => words.find(([word]) => word.test(text))?.[1] ?? null;
 
-/** A reason in words of this program. */
+/** A reason in this program's own words. */
 export const halt = (code: ReasonCode, { text, coded }: Detail): Halt => ({ code, text, coded });
 
 export const stopped = halt("user", detail("reason.stopped"));

@@ -15,10 +15,10 @@ export interface Detail {
   readonly coded: CodedText;
 }
 
-/** A text by its code in some language; undefined if it has none, as of a newer service. */
+/** A text by its code in some language; undefined if that language lacks it, as for a newer service. */
 export type Lookup = (text: CodedText) => string | undefined;
 
-/** The values with the texts among them as `lookup` has them; undefined if it lacks one. */
+/** The values, with texts among them replaced by those of `lookup`; undefined if it lacks one. */
 export function plainValues(values: CodedText["values"], lookup: Lookup): Values | undefined {
   const plain: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -29,7 +29,7 @@ export function plainValues(values: CodedText["values"], lookup: Lookup): Values
   return plain;
 }
 
-/** The text among details by code in a language, with its values; undefined if they lack it or a text among its values. */
+/** A detail by code in some language, with its values; undefined if the details lack it or a text among its values. */
 export function detailFrom(texts: Readonly<Record<string, string>>, { code, values }: CodedText): string | undefined {
   const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
   const plain = plainValues(values, (inner) => detailFrom(texts, inner));

@@ -11,8 +11,8 @@ type ValuesOf<Code extends DetailCode> = [NamesOf<Code>] extends [never]
   : [values: Readonly<Record<NamesOf<Code>, string | number | Detail>>];
 
 /**
- * A detail with what is put into it. A code without an English text does not compile. Codes are nested three deep at most;
- * what is deeper is English.
+ * A detail with its values. A code without an English text does not compile. Codes are nested three deep at most;
+ * deeper ones are English.
  */
 export function detail<Code extends DetailCode>(code: Code, ...[values]: ValuesOf<Code>): Detail {
   const plain: Record<string, string | number> = {};

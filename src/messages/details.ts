@@ -141,7 +141,7 @@ export const details = {
   "input.roomHighest": "must be at most {watts} W, which is all that its rigs can take",
   "input.roomLowest": "must be 0 or at least {watts} W, with which one of its rigs can run",
   "input.celsius": "must be {low} to {high} °C",
-  // As the schemas themselves have them.
+  // Messages of the schemas.
   "static.ascii": "must be printable ASCII without spaces",
   "static.line": "must be one line of printable ASCII",
   "static.noControl": "must be one line without control characters",
@@ -283,7 +283,7 @@ export const details = {
   "rights.session": "This session has ended; log in with the API key",
   "rights.keys": "Too many wrong API keys came from this address; wait and try again",
   "rights.share": "This user requests too much at once; wait {seconds} s, or request a shorter time or fewer miners",
-  // What is not there, or belongs to something else.
+  // Missing things, and things that belong to something else.
   "thing.missing": "There is no {thing} {id}",
   "thing.owned": "{thing} {id} is declared by the configuration file; change it there",
   "owned.channel": "Channel {channel} is declared by the configuration file; change it there",

@@ -108,7 +108,7 @@ async function problemOf(response: Response): Promise<Problem> {
   );
 }
 
-/** As the service puts the mistakes into one sentence. */
+/** The mistakes in one sentence, as the service says it. */
 const sentenceOf = (mistakes: readonly Mistake[]): string =>
   mistakes.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
 

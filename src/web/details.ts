@@ -6,7 +6,7 @@ import { language } from "./language.ts";
 /** By code. */
 type Details = Readonly<Record<string, string>>;
 
-/** In English, what the service itself says is shown. */
+/** English needs none: the service's own texts are shown. */
 const load: Record<Exclude<Language, "en">, () => Promise<{ readonly default: Details }>> = {
   de: () => import("virtual:details/de"),
   sv: () => import("virtual:details/sv"),
@@ -17,11 +17,11 @@ const load: Record<Exclude<Language, "en">, () => Promise<{ readonly default: De
   fa: () => import("virtual:details/fa"),
 };
 
-/** Null until they are loaded, which the first text needs that is shown in another language than English. */
+/** Null until loaded, by the first text in another language than English. */
 const details = signal<Details | null>(null);
 let loading: Promise<void> | undefined;
 
-/** Resolves when the details are there, or cannot be loaded. */
+/** Resolves when the details are loaded, or cannot be. */
 export function loadDetails(): Promise<void> {
   if (language === "en") return Promise.resolve();
   loading ??= load[language]().then(
@@ -36,8 +36,8 @@ export function loadDetails(): Promise<void> {
 }
 
 /**
- * A detail of the service in the language of the page. Undefined in English, for a detail of a newer service, and until
- * the texts are loaded; then the component is rendered again.
+ * A detail of the service in the page's language. Undefined in English, for a detail of a newer service, and until
+ * the texts are loaded, when the component renders again.
  */
 export function detailText(coded: CodedText): string | undefined {
   if (language === "en") return undefined;
@@ -47,7 +47,7 @@ export function detailText(coded: CodedText): string | undefined {
 
 const isRightToLeft = (): boolean => document.documentElement.dir === "rtl";
 
-/** Addresses and names among right-to-left words keep their own order (first strong isolate, Unicode UAX 9). */
+/** Addresses and names within right-to-left words keep their own order (first strong isolate, Unicode UAX 9). */
 const isolated = ({ code, values }: CodedText): CodedText => ({
   code,
   values: Object.fromEntries(

@@ -31,9 +31,9 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
 const received = signal<readonly Notification[] | undefined>(undefined);
-/** undefined until they are read. */
+/** Undefined until loaded. */
 export const notifications = computed(() => received.value?.map(inOwnWords));
-/** Every count of open alarms is of these, which the list of alarms shows. */
+/** Every count of open alarms uses these, which the list of alarms shows. */
 export const openAlarms = computed(() => notifications.value?.filter(({ closedUtc }) => closedUtc === null));
 /** Those that need attention: above info and unacknowledged. */
 export const urgentAlarms = computed(() =>

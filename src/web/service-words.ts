@@ -19,7 +19,7 @@ export function inOwnWords(notification: Notification): Notification {
   };
 }
 
-/** Names the parts that it needs, because the first load of the page contains just what its files name. */
+/** Names only the parts that it needs: the first load contains the texts that its files name. */
 const textOf = (text: CodedText): string | undefined =>
   textIn({ notices: t.service.notices, over: t.service.over }, text, detailText) ?? detailText(text);
 

@@ -263,7 +263,7 @@ const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "ri
 
 const isAway = (error: unknown): boolean => error instanceof RigbridgeError && away.has(error.code);
 
-/** Its answer was not garbled: a rig that restarts breaks connections off. */
+/** The answer was not garbled: a restarting rig cuts connections. */
 const notBack = (): RigbridgeError => new RigbridgeError("rig.unreachable", detail("command.restarting"));
 
 const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>

@@ -66,7 +66,7 @@ export class MinerEntries {
     return undefined;
   }
 
-  /** A miner as errors name it to a caller: "another miner" to one who does not see it. */
+  /** The name of a miner in errors; "another miner" if it is hidden from the caller. */
   nameFor(id: number, access: Access): Detail {
     const visible = this.visible(id, access);
     return visible === undefined ? detail("rig.another") : detail("rig.named", { id, name: visible.facts.name });

@@ -55,7 +55,7 @@ export class MaximumChecks {
     return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
   }
 
-  /** Why a rig may not be set to so many watts; null if it may. */
+  /** Why a rig may not be set to this power; null if it may. */
   refusal(minerId: number, watts: number): Detail | null {
     const left = this.leftFor(minerId);
     return left !== null && isOver(watts, left) ? this.#overMaximum(minerId, left) : null;

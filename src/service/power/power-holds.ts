@@ -83,7 +83,7 @@ export class PowerHolds {
     return powerHold(isBefore ? null : last, wish, mining, this.#options.now());
   }
 
-  /** Why a sender is held back, in a sentence; null if nothing does it. */
+  /** Why a sender is held back, in a sentence; null if nothing holds it. */
   refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): Detail | null {
     const hold = this.holdFor(entry, { rank: rankOf(sender), stops });
     if (hold === null) return null;

@@ -20,7 +20,7 @@ export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): Pow
   changesPerHour: own.changesPerHour ?? all.changesPerHour,
 });
 
-/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
+/** Whether a power may be set now; if not, when (epoch ms) and why not now. */
 export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: Detail };
 
 export const free: Permission = { now: true };

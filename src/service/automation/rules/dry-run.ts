@@ -143,7 +143,7 @@ const noted = (notes: readonly Detail[]): Pick<TryReply, "notes" | "codedNotes">
   codedNotes: notes.map(({ coded }) => coded),
 });
 
-/** What the history lacks for this rule. */
+/** What this rule needs and the history lacks. */
 function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): Detail[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {

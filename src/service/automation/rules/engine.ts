@@ -116,7 +116,7 @@ export class RuleEngine {
     return this.#members.of(rule);
   }
 
-  /** Why a rule is not for a miner, as the end of a sentence. */
+  /** Why a rule does not apply to a miner, as the end of a sentence. */
   whyNot(rule: LiveRule, minerId: number): Detail | string {
     return this.#members.whyNot(rule, minerId);
   }

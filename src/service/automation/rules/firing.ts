@@ -332,7 +332,7 @@ const turns: Readonly<Record<RuleTurn, Detail>> = {
   "gave up": detail("trace.gaveUp"),
 };
 
-/** Pending as well: a site that is away is not known as such before its miners. */
+/** Pending counts as well: the miners of a site go offline before the site is recognised as offline. */
 const isOn = (cell: Cell | undefined): boolean => cell !== undefined && cell.phase !== "idle";
 
 const guardKey = ({ id }: LiveRule): string => `rule:${id}:guard`;

@@ -13,7 +13,7 @@ import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases
 export const dayMs = 86_400_000;
 /** ms after which a held rule tries again. */
 export const retryMs = 30_000;
-/** With this begins `held.guard` of the details. */
+/** Prefix of the detail `held.guard`. */
 const guardWord = "its guard";
 
 export const isGuarded = ({ held }: { readonly held: string | null }): boolean => held?.startsWith(guardWord) === true;

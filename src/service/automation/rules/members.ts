@@ -67,7 +67,7 @@ export class RuleMembers {
     return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
   }
 
-  /** Why a rule is not for a miner, as the end of a sentence. */
+  /** Why a rule does not apply to a miner, as the end of a sentence. */
   whyNot(rule: LiveRule, minerId: number): Detail | string {
     const entry = this.#slots.get(minerId)?.entry;
     if (entry?.facts.demo === true && !this.#options.registry.isDemoOnly) return detail("rule.demo");

@@ -158,7 +158,7 @@ export class Schedules {
     schedule.handled = last.start;
     this.#dirty.add(schedule);
     if (!isOver && !jumped && !(isFirst && last.end === null)) this.#begin(schedule, last);
-    // What was before a schedule was made was not missed.
+    // Windows before a schedule was created do not count as missed.
     else if (!isFirst) this.#trace(schedule, "missed", detail(jumped ? "trace.jumped" : "trace.wasOff"));
   }
 
@@ -215,7 +215,7 @@ export class Schedules {
       const chosen = new Set(ids);
       forgive(schedule, (_, minerId) => chosen.has(minerId));
       this.#dirty.add(schedule);
-      // A miner is owed one list of steps once, so its id names the occurrence.
+      // Each list of steps is deferred once per miner, so the miner's id identifies the occurrence.
       this.#start(schedule, steps, `${handled}:${what}:after-maintenance:${first}`, detail("trace.maintained"), ids);
     }
   }

@@ -23,14 +23,14 @@ interface Kept {
   readonly trace: Trace;
 }
 
-/** The part of a trace that says what happened, and what held it back. */
+/** The part of a trace about what happened, and what held it back. */
 export const saying = (message: string | Detail, heldBy: Detail | null = null) => ({
   message: typeof message === "string" ? message : message.text,
   heldBy: heldBy?.text ?? null,
   coded: { message: typeof message === "string" ? null : message.coded, heldBy: heldBy?.coded ?? null },
 });
 
-/** What rules and schedules did, written with the next turn. */
+/** The actions of rules and schedules, written with the next turn. */
 export class Traces {
   readonly #store: Store;
   readonly #now: () => number;

@@ -43,7 +43,7 @@ export function patchOf(before: Definition, after: Definition): Record<string, J
   );
 }
 
-/** A rule of a ready-made one with all that it does: its own keys instead, and its values in place of texts like "$pool". */
+/** A rule of a ready-made one, written out: its own keys win, and its values replace texts such as "$pool". */
 export function filledIn(rule: Definition, readyMade: Definition | undefined): Definition {
   if (readyMade === undefined) return rule;
   const valuesOf = (definition: Definition): Definition => (isObject(definition.with) ? definition.with : {});

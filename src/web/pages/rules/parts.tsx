@@ -23,7 +23,7 @@ export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
 export const saidOf = ({ message, heldBy, coded }: Pick<RuleRun, "message" | "heldBy" | "coded">): string =>
   heldBy === null ? ownWords(message, coded?.message) : t.rules.heldBy({ what: ownWords(heldBy, coded?.heldBy) });
 
-/** When it ran last, and how that ended. */
+/** The time and result of the last run. */
 export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
   <span class="last-run" title={run?.message}>
     <span>

@@ -13,7 +13,7 @@ export const memberText = (name: string, all: readonly string[]): string =>
     name,
   ) ?? name;
 
-/** The names of rigs and rules, where a page has no others. */
+/** The names of rigs and rules, for pages without other names. */
 export const namesOf =
   (rules: readonly { readonly key: string; readonly name: string }[]): NameOf =>
   (of, value) =>
@@ -23,7 +23,7 @@ export const namesOf =
         ? rules.find(({ key }) => key === value)?.name
         : undefined) ?? value;
 
-/** The names that a form has. */
+/** The names in a form. */
 export const namesIn =
   (words: FormWords): NameOf =>
   (of, value, parent) =>

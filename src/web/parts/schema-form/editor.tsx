@@ -21,17 +21,17 @@ interface EditorProps {
   readonly verb: string;
   /** Rejects with the service's mistakes. */
   readonly onSave: (value: Readonly<Record<string, Json>>) => Promise<void>;
-  /** Buttons and what they say, beside the one that saves. */
+  /** Buttons and their messages, beside the save button. */
   readonly beside?: ((value: Json) => ComponentChildren) | undefined;
-  /** What the value says, as a sentence. */
+  /** The value as a sentence. */
   readonly sentence?: ((value: Values) => string) | undefined;
-  /** Fields above the form, for what the schema does not describe. */
+  /** Fields above the form, for data outside the schema. */
   readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
 }
 
 type Yaml = typeof import("yaml");
 
-/** The same value as a form and as YAML; what is wrong with it stands at its field. */
+/** The same value as a form and as YAML; mistakes appear at their field. */
 export function Editor({
   schema,
   saved,

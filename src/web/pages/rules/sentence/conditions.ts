@@ -82,10 +82,10 @@ export function conditionsText({ all: every, any, where }: Values, nameOf: NameO
   return and([...clauseList, ...expression]);
 }
 
-/** Kinds of conditions that concern no rig: those that `isOfFarm` of the contract names. */
+/** Kinds of conditions about no rig, as in the contract's `isOfFarm`. */
 const ofFarm: readonly ConditionKind[] = ["hook", "time", "cron", "weekly", "topic"];
 
-/** Whether conditions concern no rig of their own. */
+/** Whether the conditions are about no single rig. */
 export function areOfFarm({ all: every, any, where }: Values): boolean {
   return (
     where === undefined &&

@@ -7,12 +7,12 @@ import { areOfFarm, conditionsText } from "./conditions.ts";
 import { stepsText } from "./steps.ts";
 import { all, blank, hours, type NameOf, or, plain, share, time } from "./words.ts";
 
-/** What a sentence leaves out, because it says nothing about what happens or stands beside it. */
+/** Keys that a sentence leaves out: they do not change what happens, or are shown beside it. */
 type Unsaid = "key" | "name" | "enabled" | "use" | "with" | "manual" | "safety";
 
 /**
- * What a rule does, as one sentence. `rule`: its definition as the service answers or the editor has it, a ready-made one
- * filled in; parts that are not known are said generically.
+ * What a rule does, in one sentence. `rule`: its definition from the service or the editor, a ready-made one
+ * written out; unknown parts are named in general words.
  */
 export function ruleSentence(rule: Values, nameOf: NameOf): string {
   const steps = stepsText(rule.do, nameOf);
@@ -31,7 +31,7 @@ function main({ when, scope }: Values, steps: string, every: string | null, name
 
 type Clause = (value: Json, whole: Values, nameOf: NameOf) => readonly string[];
 
-/** What follows the steps of a rule, in this order; a key of rules that is missing here does not compile. */
+/** What follows the steps of a rule, in this order. A key of rules that is missing here does not compile. */
 const afterRule: Readonly<Record<Exclude<keyof RuleSettings, Unsaid | "scope" | "do">, Clause>> = {
   when: (value) =>
     isObject(value) && value.clearFor !== undefined ? [t.rules.sentence.clearFor({ time: time(value.clearFor) })] : [],
@@ -65,7 +65,7 @@ const afterRule: Readonly<Record<Exclude<keyof RuleSettings, Unsaid | "scope" | 
 const count = (value: Json, forms: Forms): string =>
   typeof value === "number" ? counted(value, forms) : forms.other.replace("#", plain(value));
 
-/** What a schedule does, as one sentence. */
+/** What a schedule does, in one sentence. */
 export function scheduleSentence(schedule: Values, nameOf: NameOf): string {
   const texts = t.rules.sentence;
   const steps = stepsText(schedule.do, nameOf);
@@ -104,7 +104,7 @@ const afterSchedule: Readonly<
   onEnd: (value, _, nameOf) => [t.rules.sentence.onEnd({ steps: stepsText(value, nameOf) })],
 };
 
-/** What a template does, as one sentence. */
+/** What a template does, in one sentence. */
 export const templateSentence = ({ do: steps }: Values, nameOf: NameOf): string => sentence([stepsText(steps, nameOf)]);
 
 const clausesOf = (whole: Values, clauses: Readonly<Record<string, Clause>>, nameOf: NameOf): string[] =>

@@ -6,7 +6,7 @@ import { all, amount, blank, lookUp, type NameOf, optionText, plain, time } from
 
 export type SentenceStep = keyof typeof stepKinds;
 
-/** Every kind of step, in the infinitive, such as "notify alerts"; a kind whose key others have too comes after those. */
+/** Every kind of step, in the infinitive, such as "notify alerts"; a kind whose key others also have comes after them. */
 const steps: Readonly<Record<SentenceStep, (step: Values, nameOf: NameOf) => string>> = {
   action: actionText,
   set: ({ set, value }) => setText(set, value),
@@ -40,7 +40,7 @@ function controlName(key: Json): string {
   return lookUp(t.rules.words, String(key)) ?? plain(key);
 }
 
-/** Units of controls that readings do not have. */
+/** Units that only controls have. */
 const amounts: Readonly<Record<string, string>> = { throttle: "fanPercent" };
 
 function setText(control: Json, value: Json): string {
@@ -54,7 +54,7 @@ function setText(control: Json, value: Json): string {
   });
 }
 
-/** What is said of an action beside its name, by the parameters that it has. */
+/** What is said about an action besides its name, by its parameters. */
 const details: Readonly<Record<string, (value: Json, step: Values, nameOf: NameOf) => string>> = {
   pool_id: (value, step, nameOf) => named("poolId", value, nameOf, step),
   watts: (value) => amount("power", numberOf(value)),

@@ -4,13 +4,13 @@ import { language, locale, t } from "../../../language.ts";
 import { singleDays, weekdays } from "../../../parts/schema-form/days.ts";
 import { durationParts, isObject, type Json, type Values } from "../../../parts/schema-form/schema.ts";
 
-/** The name of what a value stands for, such as that of a rule by its key. `parent`: the object that has it. */
+/** The name of the thing that a value refers to, such as a rule by its key. `parent`: the object that contains it. */
 export type NameOf = (of: Reference, value: string, parent: Json) => string;
 
-/** What is still to be entered. */
+/** Values that are still missing. */
 export const blank = "…";
 
-/** The text of a key, if these texts have it. */
+/** The text of a key, if there is one. */
 export function lookUp(texts: object, key: string): string | undefined {
   const found: unknown = Object.hasOwn(texts, key) ? Reflect.get(texts, key) : undefined;
   return typeof found === "string" ? found : undefined;
@@ -36,10 +36,10 @@ export function optionText(key: string, value: string): string {
   return lookUp(t.rules.words, value) ?? value;
 }
 
-/** A text that is not of the page's language keeps its own direction where the page is written from right to left. */
+/** A text in another language than the page's keeps its own direction on a right-to-left page. */
 const isolated = (text: string): string => (language === "fa" ? `\u2068${text}\u2069` : text);
 
-/** A name or other text that people have written. */
+/** A name or other text written by a user. */
 export function plain(value: Json): string {
   if (Array.isArray(value)) return value.map(plain).join(" ");
   if (isObject(value)) return isolated(JSON.stringify(value));
@@ -85,7 +85,7 @@ export function amount(of: string, value: Json): string {
   return [number(value, 6), lookUp({ fanRpm: "rpm", frequency: "MHz", voltage: "mV" }, of)].filter(Boolean).join(" ");
 }
 
-/** Days such as ["mon-fri", "sun"]: "Mon–Fri and Sun". Three in a row are said as a span. */
+/** Days such as ["mon-fri", "sun"]: "Mon–Fri and Sun". Three or more in a row become a span. */
 export function days(value: Json): string {
   const runs: string[][] = [];
   for (const day of singleDays(value)) {
