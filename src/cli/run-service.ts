@@ -24,6 +24,7 @@ import { defaultFile } from "./default-files.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
+import { LiveOwnAgent } from "./own-agent.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
 
@@ -204,11 +205,9 @@ async function start(
   });
   shutdown.add("service", () => service.close());
   running?.connect(service, running.demo.rows.managedMiners.all());
-  if (config.agent.enabled) {
-    const { startOwnAgent } = await import("./own-agent.ts");
-    const agent = await startOwnAgent(service, config, log);
-    shutdown.add("agent", () => agent.close());
-  }
+  const agent = new LiveOwnAgent(settings.live.part("own agent", ["agent", "software"]), place.url, log);
+  await agent.start(service);
+  shutdown.add("agent", () => agent.close());
   const http = await startHttpServer({
     service,
     settings: present(() => access.http),

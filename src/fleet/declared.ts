@@ -17,6 +17,8 @@ export interface Declared {
   readonly uid: string | null;
   /** ms between two reads. */
   readonly interval: number;
+  /** ms that one read may take; by default those of the fleet. */
+  readonly timeout?: number;
   readonly powerNameplate: number | null;
   /** Without one, the nameplate of its model counts. */
   readonly modelNameplate?: boolean;
@@ -29,6 +31,18 @@ export interface Declared {
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
+
+/** How a rig is read; it may change while the rig is read. */
+export interface ReadSettings extends Required<Pick<Declared, "interval" | "timeout" | "modelNameplate">> {
+  /** Whether the maker's login is tried on a rig without its own. */
+  readonly makersLogin: boolean;
+}
+
+export const withReadSettings = (declared: Declared, { makersLogin, ...settings }: ReadSettings): Declared => ({
+  ...declared,
+  ...settings,
+  credentials: { ...declared.credentials, makersLogin },
+});
 
 /** The fleet's services for a rig. */
 export interface RigContext {

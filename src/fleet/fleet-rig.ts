@@ -9,7 +9,7 @@ import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { detail } from "../messages/detail.ts";
 import { connectDevice } from "./connect-device.ts";
-import type { Declared, RigContext } from "./declared.ts";
+import { type Declared, type ReadSettings, type RigContext, withReadSettings } from "./declared.ts";
 import { driverNamed, openRig } from "./open-rig.ts";
 import { sameShape, shapeOf } from "./remembered-shape.ts";
 import { checkIdentity } from "./rig-identity.ts";
@@ -102,7 +102,7 @@ export class FleetRig {
     this.#declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
-    this.#pace = new Pace(context.timeout, longestOf(declared));
+    this.#pace = new Pace(declared.timeout ?? context.timeout, longestOf(declared));
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
     this.#written = rememberedOf(this.#state);
@@ -125,10 +125,15 @@ export class FleetRig {
     return this.#declared;
   }
 
-  /** Sets another interval, in ms; a running read continues. */
-  pace(interval: number): void {
-    this.#declared = { ...this.#declared, interval };
-    this.#pace.stretchTo(longestOf(this.#declared));
+  /** Reads differ from now on; a running read or command continues. */
+  adjust(settings: ReadSettings): void {
+    const { username, password, token, makersLogin } = this.#declared.credentials;
+    const hasOwnLogin = [username, password, token].some((part) => part !== undefined);
+    const mustConnect = makersLogin !== settings.makersLogin && !hasOwnLogin;
+    this.#declared = withReadSettings(this.#declared, settings);
+    this.#pace.change(settings.timeout, longestOf(this.#declared));
+    // With or without the maker's login from the next read on.
+    if (mustConnect) void this.exclusively(async () => this.#disconnect());
   }
 
   get state(): RigState {

@@ -4,7 +4,7 @@ import { type Messages, noMessages } from "../contract/messages.ts";
 import { FirmwareBook } from "../link/firmware.ts";
 import type { HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
 import { changedKeys } from "./changed-keys.ts";
-import type { Declared, RigContext } from "./declared.ts";
+import type { Declared, ReadSettings, RigContext } from "./declared.ts";
 import { FleetRig, type ReadManner } from "./fleet-rig.ts";
 import type { FleetListener, Poller } from "./poller.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
@@ -135,14 +135,14 @@ export class Fleet implements Poller {
     this.#refusals.delete(id);
   }
 
-  /** Reads a rig at another interval (ms) from now on, without affecting running exchanges. */
-  pace(id: number, interval: number): void {
+  adjust(id: number, settings: ReadSettings): void {
     const rig = this.#rigs.get(id);
-    if (rig === undefined || rig.declared.interval === interval) return;
-    if (!rig.declared.disabled) this.#rate += 1000 / interval - 1000 / rig.declared.interval;
-    rig.pace(interval);
+    if (rig === undefined) return;
+    const { interval, disabled } = rig.declared;
+    if (!disabled) this.#rate += 1000 / settings.interval - 1000 / interval;
+    rig.adjust(settings);
     // A rig that is being read is rescheduled at the end of its turn.
-    if (rig.dueAt !== Number.POSITIVE_INFINITY) this.#scheduleNext(rig);
+    if (settings.interval !== interval && rig.dueAt !== Number.POSITIVE_INFINITY) this.#scheduleNext(rig);
   }
 
   /** Reads a rig once its present exchange is done. */

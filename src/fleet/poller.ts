@@ -1,6 +1,6 @@
 import type { Rig } from "../link/driver.ts";
 import type { Plug } from "../link/plugs/plug.ts";
-import type { Declared } from "./declared.ts";
+import type { Declared, ReadSettings } from "./declared.ts";
 import type { ReadManner } from "./fleet-rig.ts";
 import type { Remembered, RigState } from "./state.ts";
 
@@ -34,8 +34,8 @@ export interface Poller {
   /** Adds a rig, or replaces it after its declaration has changed. */
   put(declared: Declared, remembered?: Remembered): PolledRig;
   remove(id: number): void;
-  /** Reads a rig at another interval (ms) from now on, without affecting running exchanges. */
-  pace(id: number, interval: number): void;
+  /** Reads a rig in another way from now on, without affecting running exchanges. */
+  adjust(id: number, settings: ReadSettings): void;
   /** Reads a rig once its present exchange is done. */
   poll(rig: PolledRig): Promise<void>;
   /** Reads a rig and notifies the listener; never rejects. Only within `exclusively`. */

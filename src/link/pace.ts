@@ -3,7 +3,7 @@
  * it does not count as offline. A rig that accepts connections without answering gets it once.
  */
 export class Pace {
-  readonly #usualMs: number;
+  #usualMs: number;
   #longestMs: number;
   #stretch = 1;
   /** Of the present read. */
@@ -18,8 +18,9 @@ export class Pace {
     this.#longestMs = Math.max(usualMs, longestMs);
   }
 
-  /** Maximum ms for one read from now on, for a rig that needs more time than others. */
-  stretchTo(longestMs: number): void {
+  /** The ms of one read from now on, and their maximum for a rig that needs more time than others. */
+  change(usualMs: number, longestMs: number): void {
+    this.#usualMs = usualMs;
     this.#longestMs = Math.max(this.#usualMs, longestMs);
     this.#stretch = Math.min(this.#stretch, this.#longestMs / this.#usualMs);
   }

@@ -18,7 +18,7 @@ import { walkGroups } from "./nested-groups.ts";
 export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
   const groups = await declareGroups(config.groups, store);
   await declareMiners(config.miners, store, groups);
-  await declareOwnHost(config, store, groups);
+  await declareOwnHost(config, store);
   const pools = await store.pools.declare(
     new Map(
       config.pools.map((pool) => {
@@ -91,13 +91,17 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
 const ownHost = "own machine";
 
 /** The service's own machine, if managed miners may run there. */
-async function declareOwnHost({ agent }: Config, { hosts }: Store, groups: Rows<StoredGroup>): Promise<void> {
+export async function declareOwnHost(
+  { agent }: Pick<Config, "agent">,
+  { hosts, groups }: Pick<Store, "hosts" | "groups">,
+): Promise<void> {
   const known = hosts.all().find(({ key }) => key === ownHost);
   const row: StoredHost = {
     description: "The service's own machine",
     hostname: hostname(),
     uid: known?.uid ?? uidFor(hostname(), hosts),
-    groupId: agent.group === undefined ? 0 : (byName(groups).get(agent.group)?.id ?? 0),
+    groupId:
+      groups.all().find(({ name, owner, disabled }) => name === agent.group && owner === "file" && !disabled)?.id ?? 0,
     gpus: known?.gpus ?? null,
   };
   await hosts.declare(new Map(agent.enabled ? [[ownHost, row]] : []));

@@ -14,7 +14,7 @@ import { until } from "../until.ts";
 /** A service with `agent: {enabled: true}` as a process, with a program that mines nothing. */
 const key = "key-of-the-service-1";
 
-async function startOwnHost() {
+async function startOwnHost(settings: object = { agent: { enabled: true, data: "agent" } }) {
   const folder = await mkdtemp(join(tmpdir(), "rigbridge-own-"));
   const data = join(folder, "agent");
   onTestFinished(async () => {
@@ -27,8 +27,8 @@ async function startOwnHost() {
   const config = {
     http: { key, port, announce: false },
     poll: { interval: 1 },
-    agent: { enabled: true, data: "agent" },
     pools,
+    ...settings,
   };
   await writeFile(join(folder, "rigbridge.yaml"), JSON.stringify(config), { mode: 0o600 });
   const serve = async (): Promise<Running> => {
@@ -92,4 +92,21 @@ test("the service's own machine runs a program, restarts it, adopts it after kil
   await ask("POST", "/api/miners/1?action=stop");
   await shows("Stopped");
   expect(await processes()).toEqual([]);
+});
+
+test("the settings switch the agent on without a restart of the service, and off again", async () => {
+  const { serve, ask } = await startOwnHost({});
+  await serve();
+  expect(await ask("GET", "/api/hosts")).toEqual([]);
+  const agent = { enabled: true, data: "agent" };
+  expect(await ask("PUT", "/api/settings/agent", { value: agent })).toMatchObject({ section: { restart: false } });
+  const connected = async () => (await ask<Host[]>("GET", "/api/hosts")).map((host) => host.agent?.connected);
+  await until(async () => (await connected())[0] === true, "the agent to be connected");
+  await ask("PUT", "/api/settings/agent", { value: { ...agent, allow: { downloads: true } } });
+  await until(
+    async () => (await ask<Host[]>("GET", "/api/hosts"))[0]?.agent?.permissions?.downloads === true,
+    "the agent with other settings",
+  );
+  await ask("DELETE", "/api/settings/agent");
+  await until(async () => (await connected()).length === 0, "the machine to be no host again");
 });

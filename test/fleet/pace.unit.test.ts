@@ -1,4 +1,5 @@
 import { expect, jest, test } from "@jest/globals";
+import type { ReadSettings } from "../../src/fleet/declared.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { beforeFirstRead, unknownRig } from "../../src/fleet/state.ts";
 import { declaredRig } from "../declared-rig.ts";
@@ -6,6 +7,13 @@ import { fakeTimers } from "../fake-timers.ts";
 import { onTestFinished } from "../finished.ts";
 
 const rig = { address: "127.0.0.1:4028", kind: "cgminer" };
+
+const readEvery = (interval: number): ReadSettings => ({
+  interval,
+  timeout: 60_000,
+  modelNameplate: true,
+  makersLogin: false,
+});
 
 /** One rig whose reads are counted, and end when the test says so. */
 function openFleet(interval: number) {
@@ -38,14 +46,14 @@ test("a shorter interval holds at once, and a longer one too: each time is read 
   const { fleet, put, readsIn } = openFleet(3_600_000);
   expect(await readsIn(60_000)).toBeLessThanOrEqual(1);
   for (let turn = 0; turn < 20; turn += 1) {
-    fleet.pace(1, 1_000);
-    fleet.pace(1, 60_000);
-    fleet.pace(1, 1_000);
+    fleet.adjust(1, readEvery(1_000));
+    fleet.adjust(1, readEvery(60_000));
+    fleet.adjust(1, readEvery(1_000));
   }
   expect(put.declared.interval).toBe(1_000);
   expect(await readsIn(1_000)).toBe(1);
   expect(await readsIn(10_000)).toBe(10);
-  fleet.pace(1, 60_000);
+  fleet.adjust(1, readEvery(60_000));
   expect(await readsIn(600_000)).toBe(10);
 });
 
@@ -57,7 +65,7 @@ test("a rig that is being read is read at the new interval after it", async () =
       end = resolve;
     });
   expect(await readsIn(1_000)).toBe(1);
-  fleet.pace(1, 500);
+  fleet.adjust(1, readEvery(500));
   expect(await readsIn(2_000)).toBe(0);
   counted.lasts = async () => undefined;
   end();
@@ -67,8 +75,8 @@ test("a rig that is being read is read at the new interval after it", async () =
 test("a rig that is not read stays so", async () => {
   const { fleet, readsIn } = openFleet(3_600_000);
   const disabled = fleet.put({ ...declaredRig(rig, 1), disabled: true });
-  fleet.pace(1, 1_000);
-  fleet.pace(2, 1_000);
+  fleet.adjust(1, readEvery(1_000));
+  fleet.adjust(2, readEvery(1_000));
   expect(disabled.declared.interval).toBe(1_000);
   expect(await readsIn(10_000)).toBe(0);
 });

@@ -23,6 +23,15 @@ test("one that accepts connections and answers nothing gets it once, until it is
   expect([0, 0].map((answers) => failing(pace, answers))).toEqual([10_000, 5_000]);
 });
 
+test("another usual time holds at once, and for a slow one too", () => {
+  const pace = new Pace(5_000, 60_000);
+  pace.change(2_000, 30_000);
+  expect(pace.readMs).toBe(2_000);
+  failing(pace, 1);
+  pace.change(20_000, 30_000);
+  expect(pace.readMs).toBe(30_000);
+});
+
 test("one that is off gets none", () => {
   const pace = new Pace(5_000, 60_000);
   pace.begin();

@@ -4,7 +4,7 @@ import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { CodedText } from "../../messages/coded-text.ts";
-import type { Declared } from "../declared.ts";
+import type { Declared, ReadSettings } from "../declared.ts";
 import type { ReadManner } from "../fleet-rig.ts";
 import type { Remembered, RigState } from "../state.ts";
 import type { ShapeTexts } from "./remote-state.ts";
@@ -61,7 +61,7 @@ export type ToThread =
   /** Answered by `taken` once nothing else uses the rig, which is then reserved until `give`. */
   | { readonly t: "take" | "give" | "remove" | "doubt" | "makeWay" | "restarted" | "drop"; readonly rig: number }
   | { readonly t: "restarts"; readonly rig: number; readonly seconds: number }
-  | { readonly t: "pace"; readonly rig: number; readonly interval: number }
+  | { readonly t: "adjust"; readonly rig: number; readonly settings: ReadSettings }
   | { readonly t: "logins"; readonly rig: number; readonly logins: readonly PoolLogin[] }
   | { readonly t: "remembered"; readonly n: number; readonly error: SentError | null }
   | { readonly t: "clocks"; readonly clocks: Clocks }

@@ -3,6 +3,7 @@ import { type BackOff, backOffMs } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
+import type { ReadSettings } from "../declared.ts";
 import {
   type Clocks,
   type FromThread,
@@ -128,9 +129,9 @@ export class PollerThread implements ThreadOfRig {
     this.#unput.delete(rig);
   }
 
-  pace(rig: RemoteRig, interval: number): void {
-    this.#rate += 1000 / interval - 1000 / rig.declared.interval;
-    rig.pace(interval);
+  adjust(rig: RemoteRig, settings: ReadSettings): void {
+    this.#rate += 1000 / settings.interval - 1000 / rig.declared.interval;
+    rig.adjust(settings);
   }
 
   watchKeys(watched: boolean): void {

@@ -4,7 +4,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading, Rig } from "../../link/driver.ts";
 import { openPlug } from "../../link/plugs/open-plug.ts";
 import type { Plug } from "../../link/plugs/plug.ts";
-import type { Declared } from "../declared.ts";
+import { type Declared, type ReadSettings, withReadSettings } from "../declared.ts";
 import type { ReadManner } from "../fleet-rig.ts";
 import type { PolledRig } from "../poller.ts";
 import {
@@ -73,10 +73,10 @@ export class RemoteRig implements PolledRig {
     return this.#declared;
   }
 
-  /** Another interval, in ms. */
-  pace(interval: number): void {
-    this.#declared = { ...this.#declared, interval };
-    this.#post({ t: "pace", rig: this.number, interval });
+  /** Reads differ from now on. */
+  adjust(settings: ReadSettings): void {
+    this.#declared = withReadSettings(this.#declared, settings);
+    this.#post({ t: "adjust", rig: this.number, settings });
   }
 
   get state(): RigState {

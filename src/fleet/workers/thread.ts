@@ -138,8 +138,8 @@ class PollingThread {
       case "logins":
         entry.logins = message.logins;
         return;
-      case "pace":
-        this.#fleet.pace(rig.id, message.interval);
+      case "adjust":
+        this.#fleet.adjust(rig.id, message.settings);
         return;
       case "restarts":
         rig.restarts(message.seconds);

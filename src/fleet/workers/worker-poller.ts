@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import { changedKeys } from "../changed-keys.ts";
-import type { Declared } from "../declared.ts";
+import type { Declared, ReadSettings } from "../declared.ts";
 import { Fleet, type FleetOptions } from "../fleet.ts";
 import { FleetRig, type ReadManner } from "../fleet-rig.ts";
 import type { FleetListener, PolledRig, Poller } from "../poller.ts";
@@ -115,10 +115,10 @@ export class WorkerPoller implements Poller {
     } else this.#local.remove(id);
   }
 
-  pace(id: number, interval: number): void {
+  adjust(id: number, settings: ReadSettings): void {
     const rig = this.#rigs.get(id);
-    if (!(rig instanceof RemoteRig)) this.#local.pace(id, interval);
-    else if (rig.declared.interval !== interval) this.#threadOf.get(rig)?.pace(rig, interval);
+    if (rig instanceof RemoteRig) this.#threadOf.get(rig)?.adjust(rig, settings);
+    else this.#local.adjust(id, settings);
   }
 
   async poll(rig: PolledRig): Promise<void> {

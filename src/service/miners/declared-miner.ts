@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import type { Identity } from "../../contract/readings.ts";
-import type { Declared } from "../../fleet/declared.ts";
+import type { Declared, ReadSettings } from "../../fleet/declared.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { hostAndPort, isNoRig, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
@@ -19,13 +19,18 @@ export const demoIdsAfter = 1_900_000_000;
 /** Whether a miner, or anything else with an id, belongs to the demo. */
 export const isDemo = (id: number): boolean => id > demoIdsAfter;
 
+/** How a miner is read. */
+export const readSettingsOf = (miner: Pick<Row, "interval">, poll: Config["poll"]): ReadSettings => ({
+  interval: (miner.interval ?? poll.interval) * 1000,
+  timeout: poll.timeout * 1000,
+  modelNameplate: poll.nameplates,
+  makersLogin: poll.makersLogins,
+});
+
 /** The declaration of a miner for the fleet, without its plug. */
-export const declaredOf = (
-  miner: Row,
-  { interval, makersLogins, nameplates }: Config["poll"],
-  poolPassword: PoolPassword,
-): Omit<Declared, "supply"> => {
+export const declaredOf = (miner: Row, poll: Config["poll"], poolPassword: PoolPassword): Omit<Declared, "supply"> => {
   const { program } = miner;
+  const { makersLogin, ...settings } = readSettingsOf(miner, poll);
   const address =
     program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
   const declared = {
@@ -35,14 +40,13 @@ export const declaredOf = (
       username: miner.username ?? undefined,
       password: miner.password ?? undefined,
       token: miner.token ?? undefined,
-      makersLogin: makersLogins,
+      makersLogin,
       poolPassword,
     },
     driver: miner.driver,
     uid: miner.uid,
-    interval: (miner.interval ?? interval) * 1000,
+    ...settings,
     powerNameplate: miner.powerNameplate,
-    modelNameplate: nameplates,
     offlineExpected: miner.offlineExpected,
     disabled: miner.disabled || (program === undefined && isNoRig(address)),
   };

@@ -19,7 +19,16 @@ import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
-import { declaredOf, descriptionOf, isDemo, type ManagedRow, minerFields, nameOf, type Row } from "./declared-miner.ts";
+import {
+  declaredOf,
+  descriptionOf,
+  isDemo,
+  type ManagedRow,
+  minerFields,
+  nameOf,
+  type Row,
+  readSettingsOf,
+} from "./declared-miner.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type DisplayEvents, MinerDisplay } from "./miner-display.ts";
 import { type Entry, MinerEntries } from "./miner-entries.ts";
@@ -262,11 +271,11 @@ export class MinerRegistry extends MinerEntries {
     this.display.changeAll();
   }
 
-  /** Applies the poll interval of the settings to rigs without their own. */
-  pace(): void {
+  /** Reads every rig as the settings say now. */
+  adjust(): void {
     const { store, settings, managed } = this.#options;
-    for (const { id, interval } of [...enabled(store.miners), ...managed.rows()])
-      if (interval === null) this.fleet.pace(id, settings.poll.interval * 1000);
+    for (const miner of [...enabled(store.miners), ...managed.rows()])
+      this.fleet.adjust(miner.id, readSettingsOf(miner, settings.poll));
   }
 
   /** The health of each worker thread that reads rigs. */

@@ -29,7 +29,7 @@ export interface OutboxContext {
   readonly rows: OutboxLog;
   readonly format: Format;
   /** The display time zone; undefined: the machine's. */
-  readonly timeZone: string | undefined;
+  readonly timeZone: () => string | undefined;
   /** The group of a miner and its parents, the innermost first. */
   groupsOf(minerId: number): readonly string[];
   readonly targets: WebTargets;
@@ -224,7 +224,7 @@ export class Outbox implements NoticeListener {
     const open = waiting.filter((row) => row.batch !== null);
     const isEarly = (row: OutboxRow): boolean => open.some((alarm) => isRecoveryOf(row, alarm));
     const ready = waiting.filter(
-      (row) => row.batch === null && !isEarly(row) && !isQuiet(settings.quiet, row.severity, now(), timeZone),
+      (row) => row.batch === null && !isEarly(row) && !isQuiet(settings.quiet, row.severity, now(), timeZone()),
     );
     return ready.some(isDue) ? ready.map((row) => ({ ...row, batch: ready[0]?.id ?? row.id })) : [];
   }

@@ -1,4 +1,5 @@
 import type { Core } from "../core.ts";
+import { declareOwnHost } from "../declare.ts";
 import { hostOperations } from "../hosts/hosts.ts";
 import { managedOperations } from "../hosts/managed.ts";
 import { Switcher, switchingTurnMs } from "../hosts/switcher.ts";
@@ -21,6 +22,10 @@ export function openHosts(core: Core, { registry, managed, context }: Miners) {
     stateOf: (id) => registry.find(id)?.rig.state,
   });
   const hostContext = { store, accessBook, agents, managed };
+  core.settings.part("own machine", ["agent"]).onChange(async (settings) => {
+    await declareOwnHost(settings, store);
+    managed.refresh();
+  });
   let stop = (): void => undefined;
   return {
     operations: {

@@ -79,7 +79,7 @@ export function openMiners(core: Core) {
     },
   });
   shown.onChange(({ poll }, before) => {
-    if (poll.interval !== before.poll.interval) registry.pace();
+    if (poll !== before.poll) registry.adjust();
     registry.arrange();
     registry.changeAll();
     events.changed();

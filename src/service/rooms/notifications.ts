@@ -23,12 +23,13 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
     isOwnAddress: isAddressOf(() => own.http, options.ownPort),
     nameOf: (id) => registry.find(id)?.facts.name,
   });
+  const local = core.settings.part("quiet hours", ["display"]).now;
   const outbox = new Outbox({
     rows: store.outbox,
     format,
     now,
     log,
-    timeZone: core.settings.atStart("display").display.timeZone,
+    timeZone: () => local.display.timeZone,
     targets: webTargets,
     groupsOf: (minerId) => groupNames(core, registry.noticeMiner(minerId)?.groupId),
   });

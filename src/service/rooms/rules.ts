@@ -25,6 +25,7 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
   const { options, store, log, now, format, accessBook, records, hooks, channels, events } = core;
   const { registry, notices } = miners;
   const { jobNotices, targets, limits } = steps;
+  const local = core.settings.part("hours of rules", ["display"]);
   const automation = new Automation({
     registry,
     store,
@@ -41,10 +42,13 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
     messages: core.messages,
     each: (minerId, from, to, take) => records.recorderOf(minerId).each(minerId, from, to, take),
     monotonicNow: core.monotonicNow,
-    zone: core.settings.atStart("display").display.timeZone,
+    zone: () => local.now.display.timeZone,
     settings: core.settings.part("trials of rules", ["history"]).now,
     off: options.withoutRules === true ? withoutRules : null,
     changed: (change, makerId) => events.rule(change, makerId),
+  });
+  local.onChange(({ display }, before) => {
+    if (display.timeZone !== before.display.timeZone) automation.zoneChanged();
   });
   notices.silence((minerId) => {
     const entry = registry.find(minerId);

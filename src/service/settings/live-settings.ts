@@ -28,8 +28,7 @@ interface Part {
 /** Fields that no part applies live: they keep their values from the start of the service, like undeclared sections. */
 const fixedFields: Partial<Record<SettingsSection, readonly string[]>> = {
   http: ["host", "port"],
-  poll: ["workers", "timeout", "nameplates", "makersLogins"],
-  display: ["timeZone"],
+  poll: ["workers"],
 };
 
 /** The settings in effect, and the parts of the service that apply their changes. */
@@ -64,11 +63,6 @@ export class LiveSettings {
         part.apply = apply;
       },
     };
-  }
-
-  /** Sections as they were when the service started, for code that does not apply changes. */
-  atStart<const S extends SettingsSection>(..._sections: readonly S[]): Sections<S> {
-    return this.#atStart;
   }
 
   /** The parts in the order in which they apply a change. */

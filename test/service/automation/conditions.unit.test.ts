@@ -170,6 +170,16 @@ describe("a condition", () => {
     expect(bench.runs.requests.map(({ cause }) => cause.key)).toEqual(["hours", "time", "hours"]);
     await bench.pass(86_400, 60);
     expect(bench.runs.requests.slice(3).map(({ cause }) => cause.key)).toEqual(["hours", "time", "cron", "hours"]);
+
+    bench.move("UTC");
+    await bench.pass(1.75 * 3_600, 60);
+    expect(bench.runs.requests).toHaveLength(7);
+    await bench.pass(0.5 * 3_600, 60);
+    expect(bench.runs.requests.slice(7).map(({ cause }) => cause.key)).toEqual(["hours", "time"]);
+    // It is 15:15 there.
+    bench.move("Europe/Berlin");
+    await bench.pass(60, 60);
+    expect(bench.runs.requests.slice(9).map(({ cause }) => cause.key)).toEqual(["hours"]);
   });
 
   test("on profit and price", async () => {

@@ -102,6 +102,7 @@ export interface RuleBenchOptions {
 /** Rules over virtual states of rigs: thousands of them, for days, in some milliseconds. */
 export async function openRuleBench(options: RuleBenchOptions) {
   const clocks = options.clocks ?? twoClocks();
+  let zone = options.zone ?? "UTC";
   const { now, monotonicNow } = clocks;
   const store = options.store ?? (await openStore({ file: ":memory:", now }));
   await store.rules.declare(
@@ -179,7 +180,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
         if (each.minerId === minerId && each.time >= from && each.time < to)
           takeSample(each.time, each.hashrate, Number.NaN, Number.NaN, Number.NaN);
     },
-    zone: options.zone ?? "UTC",
+    zone: () => zone,
     changed: () => undefined,
     settings: { history: { raw: 2, hourly: 730 } },
     off: options.off ?? null,
@@ -234,6 +235,11 @@ export async function openRuleBench(options: RuleBenchOptions) {
       automation.traces.list("schedule", id, () => true).map(({ outcome, message }) => `${outcome}: ${message}`),
     /** The values that the steps set, in their order. */
     told: () => runs.requests.map(({ steps }) => Reflect.get(steps[0] ?? {}, "value")),
+    /** The service's time zone changes. */
+    move: (to: string): void => {
+      zone = to;
+      automation.zoneChanged();
+    },
     close: () => automation.close(),
   };
 }

@@ -208,6 +208,22 @@ describe("a schedule", () => {
     expect(utcBench.told()).toEqual(["100%", "30%"]);
   });
 
+  test("ends and begins by another time zone as soon as the service has it", async () => {
+    const { timeZone: _, ...times } = night.weekly;
+    const bench = await openRuleBench({
+      schedules: [{ ...night, weekly: times }],
+      clocks: twoClocks(utc("2026-03-02T20:00")),
+      zone: "Europe/Berlin",
+    });
+    await bench.pass(2 * 3_600, 60);
+    bench.move("UTC");
+    await bench.pass(7.5 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%"]);
+    bench.move("Asia/Tokyo");
+    await bench.pass(60, 60);
+    expect(bench.told()).toEqual(["100%", "30%"]);
+  });
+
   test("that is removed while it is active ends then, from the store and from the file", async () => {
     const clocks = twoClocks(utc("2026-03-02T20:00"));
     const bench = await openRuleBench({ schedules: [night, { ...night, key: "file" }], clocks });

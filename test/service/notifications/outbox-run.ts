@@ -46,7 +46,7 @@ export function openOutboxRun(
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     now,
     log,
-    timeZone: "UTC",
+    timeZone: () => "UTC",
     targets,
     groupsOf: (id) => (id === 0 ? [] : ["Garage", "Hall"]),
   });

@@ -29,6 +29,23 @@ test("rigs are read at another interval, beside a command that is under way, and
   );
 });
 
+test("the maker's login is tried, or no longer, and rigs are shown all the while", async () => {
+  const bench = await openBench({ rigs: [{ kind: "antminer", warm: true }] });
+  const id = await bench.add(bench.rig(0).address);
+  const tryMakersLogins = async (makersLogins: boolean) => {
+    await bench.service.saveSettings({ section: "poll", value: { interval: 3600, makersLogins } }, admin);
+    const shown = [await bench.get(id), await bench.poll(id)];
+    expect(shown.map(({ statusInfo }) => statusInfo.statusDisplay)).toEqual(["Mining", "Mining"]);
+  };
+  const reboot = () => bench.act(id, { action: "reboot" });
+  await tryMakersLogins(true);
+  await tryMakersLogins(false);
+  // Without a login it does not say which rig it is.
+  await expect(reboot()).rejects.toMatchObject({ code: "rig.garbled" });
+  await tryMakersLogins(true);
+  expect(await reboot()).toMatchObject({ success: true });
+});
+
 test("the price of electricity, the currency and the rate are shown at once, and counted from then on", async () => {
   const bench = await openBench({ rigs: [axeos] });
   const id = await bench.add(bench.rig(0).address);

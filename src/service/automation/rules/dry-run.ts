@@ -31,7 +31,7 @@ export interface DryRunOptions {
   stateOf(minerId: number): RigState | undefined;
   /** The values of a miner in expressions: its current name, group and tags. */
   names: ExpressionNames["names"];
-  readonly zone: string | undefined;
+  readonly zone: () => string | undefined;
   /** Days for which every sample is kept. */
   readonly settings: Sections<"history">;
 }
@@ -58,7 +58,7 @@ export class DryRuns {
 
   async #run(live: LiveRule, minerIds: readonly number[], from: number, to: number): Promise<TryReply> {
     const rule = live.settings;
-    const past = new Past(this.#options.zone);
+    const past = new Past(this.#options.zone());
     const notes = notesOn(rule, to - from > this.#options.settings.history.raw * dayMs);
     const reply = { from: iso(from), to: iso(to), miners: minerIds.length };
     const where =

@@ -45,7 +45,7 @@ export interface RulesOptions {
   /** Epoch ms, and ms of a clock that never jumps. */
   readonly now: () => number;
   readonly monotonicNow: () => number;
-  readonly zone: string | undefined;
+  readonly zone: () => string | undefined;
   /** Days for which every sample is kept. */
   readonly settings: Sections<"history">;
   readonly format: Format;
@@ -224,6 +224,12 @@ export class Automation {
     this.#look();
     this.#changes.report();
     this.#watchIfNeeded();
+  }
+
+  /** The time zone of rules and schedules without one has changed. */
+  zoneChanged(): void {
+    this.#around.zoneChanged();
+    this.reload();
   }
 
   /** The next time condition of a rule, epoch ms; null if it has none or is not evaluated. */

@@ -27,7 +27,7 @@ export interface SchedulesOptions {
   readonly values: RuleValues;
   readonly now: () => number;
   readonly monotonicNow: () => number;
-  readonly zone: string | undefined;
+  readonly zone: () => string | undefined;
   /** Why no schedule begins or ends; null if schedules run. */
   readonly off: string | null;
   readonly log: Logger;
@@ -72,7 +72,7 @@ export class Schedules {
       const before = stateIn(states);
       const row = store.schedules.get(id);
       if (before === null || row === undefined) continue;
-      const schedule = byId.get(id) ?? liveSchedule(row, zone);
+      const schedule = byId.get(id) ?? liveSchedule(row, zone());
       if (schedule === null) continue;
       takeOver(schedule, before, now());
       this.#owedRows.set(id, [...schedule.owed.keys()]);
@@ -87,13 +87,13 @@ export class Schedules {
     const before = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
     this.#all = enabled(store.schedules).flatMap((row) => {
       const old = before.get(row.id);
-      const fresh = liveSchedule(row, zone);
+      const fresh = liveSchedule(row, zone());
       if (fresh === null) log.error(`schedule ${row.id} cannot be read by this version and is left out`);
       if (fresh === null) return [];
       before.delete(row.id);
       if (old === undefined) return [fresh];
-      if (JSON.stringify(old.settings) === JSON.stringify(fresh.settings) && old.makerId === fresh.makerId)
-        return [old];
+      const isSame = JSON.stringify(old.settings) === JSON.stringify(fresh.settings) && old.times === fresh.times;
+      if (isSame && old.makerId === fresh.makerId) return [old];
       takeOver(fresh, old, now());
       this.#dirty.delete(old);
       this.#dirty.add(fresh);

@@ -30,7 +30,7 @@ export interface RuleSurroundingsOptions {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   /** The time zone of conditions without one. */
-  readonly zone: string | undefined;
+  readonly zone: () => string | undefined;
   /** Called when the value of a topic changes. */
   readonly topicChanged: (topic: string) => void;
   names(subject: Subject, rule: { readonly key: string; readonly name: string }): ExpressionContext;
@@ -47,7 +47,7 @@ interface TopicValue {
 }
 
 interface WeeklyValue {
-  readonly windows: Windows;
+  windows: Windows;
   holds: Truth;
   /** When the hours next begin or end, epoch ms. */
   changesAt: number;
@@ -89,12 +89,23 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     const now = this.#options.now();
     for (const each of conditions) {
       if ("weekly" in each && !this.#weekly.has(each)) {
-        const windows = weeklyWindows(each.weekly, this.#options.zone);
+        const windows = weeklyWindows(each.weekly, this.#options.zone());
         this.#weekly.set(each, { windows, holds: isInside(windows, now), changesAt: 0 });
       }
       if (("time" in each || "cron" in each) && !this.#times.has(each))
         this.#times.set(each, this.#nextTime(each, now));
     }
+  }
+
+  /** Hours and times are those of the new time zone; the next turn says which hours have begun or ended by that. */
+  zoneChanged(): void {
+    for (const [condition, value] of this.#weekly) {
+      if (!("weekly" in condition)) continue;
+      value.windows = weeklyWindows(condition.weekly, this.#options.zone());
+      value.changesAt = 0;
+    }
+    const now = this.#options.now();
+    for (const condition of this.#times.keys()) this.#times.set(condition, this.#nextTime(condition, now));
   }
 
   /**
@@ -210,9 +221,9 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
   #nextTime(condition: Condition, now: number): number {
     const cron =
       "time" in condition
-        ? cronOf(dailyPattern(condition.time, condition.days), condition.timeZone ?? this.#options.zone)
+        ? cronOf(dailyPattern(condition.time, condition.days), condition.timeZone ?? this.#options.zone())
         : "cron" in condition
-          ? cronOf(condition.cron, condition.timeZone ?? this.#options.zone)
+          ? cronOf(condition.cron, condition.timeZone ?? this.#options.zone())
           : null;
     return cron?.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY;
   }
