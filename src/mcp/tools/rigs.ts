@@ -12,8 +12,7 @@ const sorts = ["id", "name", "hashrate", "power", "temperature", "efficiency", "
 type Sort = (typeof sorts)[number];
 
 /** The columns of a row beside the usual ones. */
-const listColumns: readonly RowColumn[] = ["name", "status", "reason", "hashrate", "expected", "power", "temperature"];
-const more: readonly RowColumn[] = ["model", "algorithm", "efficiency", "profit", "pool", "worker", "group", "alarms"];
+const listColumns: readonly RowColumn[] = ["model", "algorithm", "efficiency", "worker"];
 
 export const listRigs = reading({
   name: "list_rigs",
@@ -32,26 +31,22 @@ export const listRigs = reading({
   }),
   uses: ["listMinerRows"],
   read: async ({ status, group, tag, name, sort, lowestFirst, ...page }, context) => {
-    const rows = await rowsOf(context, [...listColumns, ...more], { status, group, tag });
+    const rows = await rowsOf(context, listColumns, { status, group, tag });
     const wanted = name === undefined ? null : withoutMarks(name).toLowerCase();
-    const fitting = wanted === null ? [...rows] : rows.filter((row) => row.name.toLowerCase().includes(wanted));
-    return pageOf("rigs", fitting.sort(ordered(sort, lowestFirst)), page, smallRow);
+    const fitting = wanted === null ? rows : rows.filter((row) => row.name.toLowerCase().includes(wanted));
+    return pageOf("rigs", sorted(fitting, sort, lowestFirst), page, smallRow);
   },
 });
 
-function ordered(sort: Sort, lowestFirst: boolean): (one: MinerRow, other: MinerRow) => number {
-  if (sort === "id") return (one, other) => one.id - other.id;
-  if (sort === "name") return (one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
+function sorted(rows: readonly MinerRow[], sort: Sort, lowestFirst: boolean): readonly MinerRow[] {
+  if (sort === "id") return rows.toSorted((one, other) => one.id - other.id);
+  if (sort === "name")
+    return rows.toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : one.id - other.id));
   const sign = lowestFirst ? 1 : -1;
-  const last = Number.POSITIVE_INFINITY;
-  const key = (row: MinerRow): number => {
-    const value = row[sort];
-    return value === null || value === undefined ? last : sign * value;
-  };
-  return (one, other) => {
-    const [left, right] = [key(one), key(other)];
-    return left === right ? one.id - other.id : left - right;
-  };
+  return rows
+    .map((row) => ({ row, key: sign * (row[sort] ?? sign * Number.MAX_VALUE) }))
+    .sort((one, other) => one.key - other.key || one.row.id - other.row.id)
+    .map(({ row }) => row);
 }
 
 const smallRow = (row: MinerRow): Small => ({
