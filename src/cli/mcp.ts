@@ -4,7 +4,7 @@ import { failing } from "./failure.ts";
 import { type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
 
 export function mcpCommand(): Command {
-  return serviceCommand("mcp", "RIGBRIDGE_KEY=... rigbridge mcp --service http://192.168.1.10:17790")
+  return serviceCommand("mcp", "RIGBRIDGE_KEY=key rigbridge mcp --service http://192.168.1.10:17790")
     .description(
       "Gives an AI assistant the tools of a running service, by the Model Context Protocol on stdin and stdout.",
     )

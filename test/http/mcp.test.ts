@@ -154,6 +154,7 @@ describe("POST /mcp", () => {
     const client = await mcpClient(url, { key: keys.vera });
     const first = await callTool(client, "list_rigs", { limit: 4, sort: "name" });
     expect(first.json).toMatchObject({
+      currency: "USD",
       total: 6,
       nextCursor: "4",
       rigs: [{ id: 1_000_000_001, name: "⟦Rig 1⟧", hashrate: expect.stringMatching(/ TH\/s$/) }, {}, {}, {}],

@@ -34,7 +34,8 @@ export const listRigs = reading({
     const rows = await rowsOf(context, listColumns, { status, group, tag });
     const wanted = name === undefined ? null : withoutMarks(name).toLowerCase();
     const fitting = wanted === null ? rows : rows.filter((row) => row.name.toLowerCase().includes(wanted));
-    return pageOf("rigs", sorted(fitting, sort, lowestFirst), page, smallRow);
+    const { display } = await context.service.about(context.caller);
+    return { currency: display.currency, ...pageOf("rigs", sorted(fitting, sort, lowestFirst), page, smallRow) };
   },
 });
 
