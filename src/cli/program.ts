@@ -16,6 +16,7 @@ const commands = {
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
   agent: async () => (await import("./agent.ts")).agentCommand(),
   mqtt: async () => (await import("./mqtt.ts")).mqttCommand(),
+  mcp: async () => (await import("./mcp.ts")).mcpCommand(),
   web: async () => (await import("./web.ts")).webCommand(),
   config: async () => (await import("./config.ts")).configCommand(),
 };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
@@ -60,7 +61,7 @@ export class ServerSession {
   async answer(
     name: OperationName,
     input: object,
-    { userId }: Caller,
+    { actor, userId }: Caller,
   ): Promise<{ answer: Answer; context: ErrorContext }> {
     const operation: Operation = operations[name];
     const server = await this.serverFor(name);
@@ -72,7 +73,7 @@ export class ServerSession {
       method,
       path,
       query: { ...query, ...userQuery(userId), ...server.query },
-      headers: server.headers,
+      headers: { ...server.headers, ...clientHeaders(server, actor) },
       body,
       maxBytes: name === "listMiners" ? longestList : longestReply,
       timeoutMs:
@@ -168,6 +169,12 @@ export class ServerSession {
       throw error;
     }
   }
+}
+
+/** A Rigbridge names the MCP client in its audit trail. */
+function clientHeaders({ kind }: Server, actor: string): Readonly<Record<string, string>> {
+  const client = kind === "rigbridge" ? mcpClientOf(actor) : undefined;
+  return client === undefined ? {} : { [mcpClientHeader]: client };
 }
 
 const doubtful: ReadonlySet<string> = new Set([

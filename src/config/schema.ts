@@ -62,6 +62,7 @@ export const HttpSettings = z.strictObject({
     ),
   open: z.boolean().default(false).describe("listen on other addresses than loopback without a key"),
   keylessRead: z.boolean().default(false).describe("private addresses may read without a key, with the privilege view"),
+  mcp: z.boolean().default(false).describe("serve the Model Context Protocol at /mcp, for AI assistants"),
   announce: z
     .boolean()
     .default(true)

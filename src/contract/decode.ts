@@ -84,7 +84,7 @@ const unknownIn = ({ values, repeated, broken }: QueryText, known: readonly stri
     .map((path) => ({ path, message: `is not known; there are ${known.join(", ")}${didYouMean(path, known)}` }));
 
 /** Mistakes by path, without fields that have one already: a parameter that is given twice is not also missing. */
-const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: readonly Mistake[]): Mistake[] =>
+export const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: readonly Mistake[]): Mistake[] =>
   issues
     .map((issue) => ({ path: issue.path.join(".") || root, ...saidOf(issue) }))
     .filter(({ path }) => !known.some((mistake) => mistake.path === path));

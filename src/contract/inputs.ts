@@ -496,7 +496,7 @@ export const CommandsQuery = z.object({
   miner: parameter(z.union([Id, Uid]), "id or uid", 1).optional(),
   actor: parameter(
     z.string().max(200),
-    "a user's name, or a front end: http, mqtt, node-red, homebridge, service",
+    "a user's name, or a front end: http, mqtt, node-red, homebridge, service, or mcp: and the MCP client's name",
     "anna",
   ).optional(),
   since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
@@ -528,8 +528,8 @@ function looksLikeFrontEnd(name: string): boolean {
     .replace(/\p{Cf}/gu, "")
     .trim()
     .toLowerCase();
-  // Actors of commands, like "rule:too-hot".
-  if (/^(rule|schedule):/.test(plain)) return true;
+  // Actors of commands, like "rule:too-hot" and "mcp:claude-code".
+  if (/^(rule|schedule|mcp):/.test(plain)) return true;
   return frontEnds.some((taken) => plain === taken || plain.startsWith(`${taken} for `));
 }
 

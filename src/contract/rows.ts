@@ -155,8 +155,10 @@ export const completeFields = ({ fields }: { readonly fields?: readonly RowColum
 });
 
 /** A row with these columns. */
-export const rowWith = (columns: readonly RowColumn[], value: (column: RowColumn) => unknown): object =>
-  Object.fromEntries(columns.map((column) => [column, value(column)]));
+export const rowWith = (
+  columns: readonly RowColumn[],
+  value: (column: RowColumn) => unknown,
+): Record<string, unknown> => Object.fromEntries(columns.map((column) => [column, value(column)]));
 
 /** A miner as a row with all columns, for a service without rows. */
 export function rowOf(miner: Miner, alarms: number | null): MinerRow {

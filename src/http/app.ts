@@ -21,6 +21,7 @@ import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
+import { addMcpRoute } from "./mcp.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
 import { absentMethods, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
@@ -142,6 +143,7 @@ export async function buildApp({
   addRoutes(app, { service, limits, pending });
   addSessionRoutes(app, { service, sessions, login, version, limits });
   addHookRoute(app, { service, limits });
+  addMcpRoute(app, { service, settings, limits, version, log });
   addAgentRoute(app, { service, log });
   addEventStream(app, { service, limits, log, sessions });
   return app;

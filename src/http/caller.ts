@@ -1,3 +1,4 @@
+import { mcpActor } from "../contract/mcp-actor.ts";
 import { notFound } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import type { Admitted } from "./credentials.ts";
@@ -11,3 +12,7 @@ export function callerOf({ holder, isKeyless }: Admitted, userId: number | undef
   if (userId !== undefined && userId !== holder.id) throw notFound("user", userId);
   return { actor: holder.name, userId: holder.id };
 }
+
+/** The caller under the name of the MCP client for which `rigbridge mcp` sends the request, if it does. */
+export const withMcpClient = (caller: Caller, client: string | readonly string[] | undefined): Caller =>
+  typeof client === "string" ? { ...caller, actor: mcpActor(client) } : caller;

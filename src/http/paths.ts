@@ -13,6 +13,9 @@ export const docsFilePath = `${docsPath}/static/:file`;
 /** An incoming web hook, with its own secret instead of a key. */
 export const hookPath = "/api/hooks/:name";
 
+/** The Model Context Protocol. */
+export const mcpPath = "/mcp";
+
 /** The session of a browser. */
 export const sessionPath = "/api/session";
 
@@ -32,6 +35,7 @@ const known = [
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
   { methods: ["GET", "HEAD", "POST", "DELETE"], segments: segmentsOf(sessionPath) },
   { methods: ["POST"], segments: segmentsOf(hookPath) },
+  { methods: ["POST"], segments: segmentsOf(mcpPath) },
   { methods: ["GET"], segments: segmentsOf(agentPath) },
 ];
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type CsvOptions, csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { ignoredKeys, ignoredKeysHeader, ignoredKeysName } from "../contract/ignored-keys.ts";
+import { mcpClientHeader } from "../contract/mcp-actor.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
 import {
   fixedFormsOf,
@@ -16,7 +17,7 @@ import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, withMcpClient } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
@@ -61,7 +62,7 @@ function answer(
     service.checkAccess?.(name, callerOf(request.admitted, userIdIn(request.queryText)));
     const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.queryText, body });
-    const caller = callerOf(request.admitted, userId);
+    const caller = withMcpClient(callerOf(request.admitted, userId), request.headers[mcpClientHeader]);
     const ask = () => service.encoded?.(name, input, caller);
     const preparing = reads ? service.prepare?.(name, input, caller) : undefined;
     if (preparing !== undefined) await preparing;

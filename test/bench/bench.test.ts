@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp\.\n/,
       ),
     });
   });
@@ -102,6 +102,7 @@ describe("the report", () => {
       "rules.10000.bytes",
       "rules.start.ms",
       "settings.10000.ms",
+      "mcp.10000.cpu.ms",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

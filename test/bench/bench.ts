@@ -8,6 +8,7 @@ import { dead, fleet, large } from "./fleets.ts";
 import { idleList } from "./idle.ts";
 import { memory, start, store } from "./keeping.ts";
 import { LeftOut } from "./left-out.ts";
+import { mcp } from "./mcp.ts";
 import { mqtt } from "./mqtt.ts";
 import { httpPoll, poll } from "./polling.ts";
 import { json, machine, markdown, table } from "./report.ts";
@@ -36,6 +37,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   mqtt,
   rules,
   settings,
+  mcp,
 };
 
 async function main(args: string[]): Promise<number> {

@@ -25,6 +25,7 @@ export const partNames = [
   "mqtt",
   "rules",
   "settings",
+  "mcp",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -381,6 +382,14 @@ export const figures: readonly Figure[] = [
     meaning: "saving a section of the settings of 10,000 rigs, with what it begins, CPU",
     unit: "ms",
     aim: 100,
+    better: "less",
+  },
+  {
+    name: "mcp.10000.cpu.ms",
+    part: "mcp",
+    meaning: "MCP's list_rigs of 10,000 over POST /mcp, CPU",
+    unit: "ms",
+    aim: 50,
     better: "less",
   },
 ];

@@ -64,7 +64,7 @@ answering({
       append(rows);
     };
     const config = Config.parse({
-      http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
+      http: { host: "127.0.0.1", port: 0, mcp: true, ...(key === null ? {} : { key }) },
       poll: { interval, ...(workers === null ? {} : { workers }) },
       rules,
       miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),

@@ -10,6 +10,7 @@ import { connectService } from "../../src/client/index.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { rigbridge } from "../cli/command.ts";
+import { callTool, mcpClient } from "../mcp/client.ts";
 import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until } from "../until.ts";
@@ -211,7 +212,7 @@ beforeAll(async () => {
   const surplus = { url: "http://127.103.41.8:1/", headers: { Authorization: `Bearer ${words.source}` } };
   service = await startProcess({
     config: {
-      http: { key: words.service, keylessRead: true },
+      http: { key: words.service, keylessRead: true, mcp: true },
       poll: { interval: 1, timeout: 1 },
       groups: [{ name: "sun" }],
       miners: [{ address: farm.rigs[0]?.address, name: "ant", group: "sun", ...login, supply }],
@@ -329,11 +330,33 @@ async function askByMqtt(): Promise<void> {
   }
 }
 
+/** Every tool, with the service's key; those that act only say what they would do. */
+async function askByMcp(): Promise<void> {
+  const client = await mcpClient(`http://127.0.0.1:${service.port}`, { key: words.service });
+  const targets = { rigs: [rigId], dryRun: true };
+  const args: Readonly<Record<string, object>> = {
+    rig_details: { rig: rigId },
+    why_not_hashing: { rig: rigId },
+    set_power: { ...targets, watts: 1000 },
+    set_mode: { ...targets, mode: "low" },
+    change_pool: { ...targets, pool: 1 },
+    set_room: { room: "none", on: true, dryRun: true },
+    acknowledge_notifications: { ids: [1], dryRun: true },
+    job_status: { job: 1 },
+  };
+  for (const { name, annotations } of (await client.listTools()).tools) {
+    const { text } = await callTool(client, name, args[name] ?? (annotations?.destructiveHint ? targets : {}));
+    expect(text).not.toBe("");
+    note("MCP", text, name);
+  }
+}
+
 test("secrets are returned only where the API documents them, to users with control", async () => {
   await askEverything();
   // Messages of the test itself do not count.
   const asked = new Set(calls.map((name) => `rigbridge/bridge/request/${name}`));
   await askByMqtt();
+  await askByMcp();
   for (const { topic, payload } of listener.received) if (!asked.has(topic)) note("MQTT", `${topic} ${payload}`);
 
   // The command line and the lists of Node-RED's editor, with the service's key.

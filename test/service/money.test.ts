@@ -564,6 +564,7 @@ const httpSettings = () => ({
   trustedProxies: [],
   open: false,
   keylessRead: false,
+  mcp: false,
   announce: false,
 });
 

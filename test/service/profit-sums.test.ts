@@ -114,7 +114,7 @@ test("a report's profit is of the hours with both figures, as rows, totals, tabl
     service: bench.service,
     log: pino({ level: "silent" }),
     version: "test",
-    settings: { ...settings, keylessRead: false, announce: false },
+    settings: { ...settings, keylessRead: false, mcp: false, announce: false },
   });
   onTestFinished(() => server.close());
   const response = await fetch(`http://${server.address.host}:${server.address.port}/api/money?of=group&format=csv`);

@@ -142,7 +142,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
       const access = accessBook.of(caller);
       const { rows, ...list } = listed(input, access, digestOf(input, access));
       const selection = selectionOf(input.fields);
-      return { ...list, removed: [...list.removed], miners: rows.map((row) => row.shown(selection).row) };
+      return { ...list, removed: [...list.removed], miners: rows.map((row) => row.object(selection.complete)) };
     },
     encoded: (input: RowsInput, caller: Caller): Encoded => {
       shares.take(caller, 0);

@@ -58,7 +58,7 @@ export const isThere = (command: string, argument = "--version"): boolean =>
   spawnSync(command, [argument], { stdio: "ignore" }).status === 0;
 
 /** Makes a folder of the cache once; one that could not be filled is removed, so that the next run tries again. */
-async function kept(name: string, fill: (folder: string) => Promise<boolean>): Promise<string | null> {
+export async function kept(name: string, fill: (folder: string) => Promise<boolean>): Promise<string | null> {
   const folder = join(cache, name);
   const stamp = join(folder, ".complete");
   if (existsSync(stamp)) return folder;
