@@ -1,2 +1,4 @@
+export { backUpStore, restoreStore } from "./backup.ts";
+export { freeBytes, megabytes } from "./space.ts";
 export type * from "./store.ts";
 export { allMiners, farmFigures, farmSpans, noCommand, openStore, takeSample } from "./store.ts";
