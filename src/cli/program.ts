@@ -12,6 +12,7 @@ const commands = {
   act: async () => (await import("./act.ts")).actCommand(),
   notifications: async () => (await import("./notifications.ts")).notificationsCommand(),
   rules: async () => (await import("./rules.ts")).rulesCommand(),
+  watch: async () => (await import("./watch.ts")).watchCommand(),
   backup: async () => (await import("./backup.ts")).backupCommand(),
   restore: async () => (await import("./backup.ts")).restoreCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),
