@@ -13,6 +13,7 @@ const commands = {
   notifications: async () => (await import("./notifications.ts")).notificationsCommand(),
   rules: async () => (await import("./rules.ts")).rulesCommand(),
   watch: async () => (await import("./watch.ts")).watchCommand(),
+  doctor: async () => (await import("./doctor.ts")).doctorCommand(),
   backup: async () => (await import("./backup.ts")).backupCommand(),
   restore: async () => (await import("./backup.ts")).restoreCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, readConfig, resolved } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -23,7 +23,7 @@ import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
 import { Shutdown } from "./shutdown.ts";
-import { configFileOf, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
+import { configFileOf, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
 
 export interface ServeOptions extends PlaceOptions {
@@ -269,7 +269,7 @@ function showWelcome(served: Served, log: Logger): void {
 async function ownKey(store: string): Promise<string> {
   if (store === ":memory:")
     throw new RigbridgeError("config.invalid", "--make-key needs a store in a file, and store.url is :memory:");
-  const file = join(dirname(store), "rigbridge.key");
+  const file = ownKeyFile(store);
   const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw new RigbridgeError("config.invalid", `The key file ${file} cannot be read (${error.code})`, { cause: error });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Option } from "commander";
 import { defaultConfig, type ReadConfig, readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -27,6 +27,9 @@ export function configFileOf({ config, data }: PlaceOptions): { readonly file: s
 /** The store of a service without a configuration. */
 export const storeWithoutConfig = (data: string | undefined): string =>
   data === undefined ? defaultConfig().store.url : join(data, "rigbridge.db");
+
+/** The file of the key that `--make-key` makes. */
+export const ownKeyFile = (store: string): string => join(dirname(store), "rigbridge.key");
 
 /** What a command knows of a service from its files. `read`: null without a configuration. */
 export interface ServicePlace {
