@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, readConfig, resolved } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -20,19 +19,15 @@ import {
 } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
-import { defaultFile } from "./default-files.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
 import { Shutdown } from "./shutdown.ts";
+import { configFileOf, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
 
-export interface ServeOptions {
-  /** The configuration file; absent: the default one if it exists. */
-  readonly config?: string;
-  /** The folder of the store, and of the configuration unless `config` names it. */
-  readonly data?: string;
+export interface ServeOptions extends PlaceOptions {
   readonly demo?: true;
   readonly makeKey?: true;
   /** Turns off all rules and schedules. */
@@ -71,11 +66,8 @@ type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
 
 /** Starts everything and returns; the process then runs until a signal stops it. */
 export async function runService(options: ServeOptions, otherNetwork: OtherNetwork = {}): Promise<void> {
-  const usualFile = join(options.data ?? "", defaultFile);
-  const read = async (): Promise<Start> => {
-    const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
-    return startWith(file, usualFile, options);
-  };
+  const { usual: usualFile } = configFileOf(options);
+  const read = async (): Promise<Start> => startWith(configFileOf(options).file, usualFile, options);
   const first = await read();
   const log = await openLog();
   const shutdown = new Shutdown();
@@ -166,10 +158,10 @@ async function startWith(file: string | null, usualFile: string, options: ServeO
 
 const noFile = { name: "", written: {}, lineOf: () => null } as const;
 
-function unconfigured(data: string | undefined): Config {
-  const config = defaultConfig();
-  return data === undefined ? config : { ...config, store: { url: join(data, "rigbridge.db") } };
-}
+const unconfigured = (data: string | undefined): Config => ({
+  ...defaultConfig(),
+  store: { url: storeWithoutConfig(data) },
+});
 
 async function start(
   { file, source, config: { store: place } }: Start,
@@ -276,7 +268,7 @@ function showWelcome(served: Served, log: Logger): void {
 async function ownKey(store: string): Promise<string> {
   if (store === ":memory:")
     throw new RigbridgeError("config.invalid", "--make-key needs a store in a file, and store.url is :memory:");
-  const file = join(dirname(store), "rigbridge.key");
+  const file = ownKeyFile(store);
   const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw new RigbridgeError("config.invalid", `The key file ${file} cannot be read (${error.code})`, { cause: error });

@@ -79,3 +79,10 @@ export function crossSite({ origin, fetchSite, own }: Provenance, origins: reado
   if (origin !== undefined) return !originAllowed(origin, own, origins);
   return fetchSite !== undefined && fetchSite !== "none" && fetchSite !== "same-origin";
 }
+
+/** The host of a URL for this machine's own clients, by the address that the service listens on. */
+export function hostForUrl(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
@@ -7,7 +9,7 @@ import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { buildApp } from "./app.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
-import { loopback } from "./security.ts";
+import { hostForUrl, loopback } from "./security.ts";
 
 export interface HttpServer {
   /** The URL for clients on this machine. */
@@ -52,9 +54,22 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       : { host, port: settings.port };
   return {
     address,
-    url: `http://${reachable(address.host)}:${address.port}`,
+    url: `http://${hostForUrl(address.host)}:${address.port}`,
     close: () => close(app, limits.closeTimeout),
   };
+}
+
+/** Throws `config.invalid` with the reason if a server could not listen there. */
+export async function checkListening(settings: Pick<HttpSettings, "host" | "port">): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen({ host: settings.host, port: settings.port });
+    await once(server, "listening");
+  } catch (error) {
+    throw cannotListen(settings, error);
+  } finally {
+    server.close();
+  }
 }
 
 const openDoor = (host: string): RigbridgeError =>
@@ -71,7 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name is not known",
 };
 
-function cannotListen({ host, port }: HttpSettings, cause: unknown): RigbridgeError {
+function cannotListen({ host, port }: Pick<HttpSettings, "host" | "port">, cause: unknown): RigbridgeError {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
   const reason = reasons[code] ?? (code || "unknown reason");
   return new RigbridgeError(
@@ -79,12 +94,6 @@ function cannotListen({ host, port }: HttpSettings, cause: unknown): RigbridgeEr
     `Cannot listen on ${host} port ${port}: ${reason}. Change http.host or http.port`,
     { cause },
   );
-}
-
-function reachable(address: string): string {
-  if (address === "0.0.0.0") return "127.0.0.1";
-  if (address === "::") return "[::1]";
-  return address.includes(":") ? `[${address}]` : address;
 }
 
 async function close(app: FastifyInstance, timeoutMs: number): Promise<void> {

@@ -33,6 +33,9 @@ const codeOf = (error: unknown): string | undefined => {
 /** Another program has the file locked; the same write may succeed later. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === busy;
 
+/** The file is damaged, or not an SQLite database. */
+export const isDamaged = (error: unknown): boolean => [11, 26].includes(resultCode(error) ?? 0);
+
 /** The disk is full, by SQLite's code, the system's, or the cause of a RigbridgeError. */
 export const isFull = (error: unknown): boolean =>
   resultCode(error instanceof RigbridgeError ? error.cause : error) === full;
@@ -64,6 +67,16 @@ export const readingFailure = (file: string, error: unknown): RigbridgeError => 
   return why === undefined
     ? new RigbridgeError("internal", `The store ${file} refused a read`, { cause: error })
     : new RigbridgeError("store.refused", `The store ${file} cannot be read: ${why}`, { cause: error });
+};
+
+/** Why a copy of a store was not made, as a RigbridgeError; one of those is returned unchanged. */
+export const copyingFailure = (source: string, target: string, error: unknown): unknown => {
+  if (error instanceof RigbridgeError) return error;
+  const why = isFull(error) ? reasons.get(full) : (reason(error) ?? codeOf(error) ?? "unknown reason");
+  const code = isFull(error) ? "store.full" : "store.refused";
+  return new RigbridgeError(code, `${source} cannot be copied to ${target}: ${why}. Nothing was changed.`, {
+    cause: error,
+  });
 };
 
 /** The remaining space is reserved for deletions. */

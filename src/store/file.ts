@@ -18,7 +18,7 @@ import { storeVersion } from "./migrations.ts";
 /** `application_id` in the header of every store file: "RIGB". */
 const application = 0x52494742;
 
-const refuse = (sentence: string): never => {
+export const refuse = (sentence: string): never => {
   throw new RigbridgeError("store.refused", sentence);
 };
 
@@ -90,20 +90,22 @@ export const mountPoints = (mountinfo: string): string[] =>
   });
 
 /**
- * Refuses a file that is not a store of Rigbridge, or is of a newer version, without changing it. Call it only while
- * holding the lock: closing a file drops every POSIX lock that this process has on it.
+ * Refuses a file that is not a store of Rigbridge, or is of a newer version, without changing it. `what`: how messages
+ * call it. Call it for an own store only while holding the lock: closing a file drops every POSIX lock that this process
+ * has on it. Returns the version of the store; 0 for a new file.
  */
-export const inspect = (file: string): void => {
+export const inspect = (file: string, what = "store"): number => {
   const size = stat(file)?.size ?? 0;
-  if (size === 0) return;
+  if (size === 0 && what === "store") return 0;
   const marks = (stat(`${file}-wal`)?.size ?? 0) > 0 ? marksInLog(file) : marksInHeader(file);
   if (marks?.application !== application)
-    refuse(`${file} is not a store of Rigbridge; choose another store file. It was not changed.`);
-  else if (marks.version > storeVersion)
+    return refuse(`${file} is not a ${what} of Rigbridge; choose another ${what} file. It was not changed.`);
+  if (marks.version > storeVersion)
     refuse(
-      `The store ${file} was written by a newer Rigbridge (store version ${marks.version}, this one supports up to ` +
-        `${storeVersion}); install that version again, or choose another store file. It was not changed.`,
+      `The ${what} ${file} was written by a newer Rigbridge (store version ${marks.version}, this one supports up to ` +
+        `${storeVersion}); install that version again, or choose another ${what} file. It was not changed.`,
     );
+  return marks.version;
 };
 
 interface StoreMarks {

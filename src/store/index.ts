@@ -1,2 +1,5 @@
+export { backUpStore, restoreStore } from "./backup.ts";
+export { type ExaminedStore, examineStore } from "./examine.ts";
+export { freeBytes, megabytes } from "./space.ts";
 export type * from "./store.ts";
 export { allMiners, farmFigures, farmSpans, noCommand, openStore, takeSample } from "./store.ts";

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isBusy, openingFailure } from "./failures.ts";
@@ -19,6 +19,22 @@ export const lock = (store: string, what = `store ${store}`): Lock => {
     return hold(what, new DatabaseSync(file));
   } catch (error) {
     throw openingFailure(file, error);
+  }
+};
+
+/** The process that holds the lock of a store; null if none does. For a process that does not hold it itself. */
+export const lockHolder = (store: string): number | null => {
+  const file = `${store}.lock`;
+  if (!existsSync(file)) return null;
+  const database = new DatabaseSync(file);
+  try {
+    database.exec("begin immediate");
+    return null;
+  } catch (error) {
+    if (!isBusy(error)) throw openingFailure(file, error);
+    return holder(database) ?? null;
+  } finally {
+    database.close();
   }
 };
 

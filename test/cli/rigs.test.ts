@@ -2,7 +2,8 @@ import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { confirm } from "../../src/cli/confirm.ts";
 import { closeBenches } from "../service/bench.ts";
-import { command, rigbridge } from "./command.ts";
+import { until } from "../until.ts";
+import { command, rigbridge, running } from "./command.ts";
 import { servedBench } from "./served-bench.ts";
 
 afterEach(closeBenches);
@@ -78,4 +79,14 @@ describe("rigbridge add and remove", () => {
     input.end();
     expect(await asked).toBe(false);
   });
+});
+
+test("watch prints each rig, then each new state, and ends on Ctrl-C", async () => {
+  const { bench, env } = await servedBench({ rigs });
+  await bench.add(bench.rig(0).address, { name: "Garage" });
+  const watch = await running(["watch"], /^\S+Z Garage: Mining\n/, { env });
+  await bench.add(bench.rig(1).address, { name: "Attic", token: "right" });
+  await until(() => /\n\S+Z Attic: \w+\n/.test(watch.said()), "watch to say that a rig was added");
+  watch.signal("SIGINT");
+  expect(await watch.ended).toMatchObject({ code: 0, stderr: "" });
 });

@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
+import { backUpStore, restoreStore } from "../../src/store/backup.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
 
@@ -32,20 +32,15 @@ async function begun(options: { readonly delay?: number } = {}) {
   return { file, clock, store, id, tell };
 }
 
-/** As docs/operations.md has it. */
 function backUp(file: string): string {
   const backup = join(folder(), "backup.db");
-  const raw = new DatabaseSync(file);
-  raw.exec(`vacuum into '${backup}'`);
-  raw.close();
+  backUpStore(file, backup);
   return backup;
 }
 
 function restore(backup: string, file: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
-  rmSync(file, { force: true });
-  cpSync(backup, file);
+  restoreStore(backup, file);
 }
 
 describe("a backup that was made while a bulk action was under way", () => {

@@ -1,0 +1,44 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Command } from "commander";
+import { failing } from "./failure.ts";
+import { examples } from "./service-options.ts";
+import { type PlaceOptions, placeOptions, servicePlace } from "./store-place.ts";
+
+/** The store is copied in this process, so a service that runs goes on reading rigs. */
+export function backupCommand(): Command {
+  return storeCommand("backup", "rigbridge backup rigbridge-2026-11-28.db --data /var/lib/rigbridge")
+    .description("Copies the store to a new file, while the service runs or not.")
+    .argument("<file>", "file to write")
+    .action(failing(backup));
+}
+
+export function restoreCommand(): Command {
+  return storeCommand("restore", "rigbridge restore rigbridge-2026-11-28.db --data /var/lib/rigbridge")
+    .description("Replaces the store by a backup while the service is stopped, and keeps the old one beside it.")
+    .argument("<file>", "backup, which stays as it is")
+    .action(failing(restore));
+}
+
+function storeCommand(name: string, example: string): Command {
+  const command = new Command(name).addHelpText("after", examples(example));
+  for (const option of placeOptions()) command.addOption(option);
+  return command;
+}
+
+async function backup(file: string, options: PlaceOptions): Promise<void> {
+  const { store } = await servicePlace(options);
+  const { backUpStore, megabytes } = await import("../store/index.ts");
+  const bytes = backUpStore(store, file);
+  console.log(`${store} was copied to ${file} (${megabytes(bytes)}). It contains passwords: keep it secret.`);
+}
+
+async function restore(file: string, options: PlaceOptions): Promise<void> {
+  const { store, read } = await servicePlace(options);
+  if (read === null) await mkdir(dirname(store), { recursive: true, mode: 0o700 });
+  const { restoreStore } = await import("../store/index.ts");
+  const kept = restoreStore(file, store);
+  console.log(
+    `${store} was restored from ${file}. ${kept === null ? "There was none before." : `The old one is ${kept}.`}`,
+  );
+}
