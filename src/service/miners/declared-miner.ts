@@ -4,7 +4,7 @@ import type { Declared } from "../../fleet/declared.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { hostAndPort, isNoRig, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
-import type { PoolPassword } from "../../link/link.ts";
+import type { Credentials, PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram } from "../../link/programs/host-program.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 import type { MinerFacts } from "./present-miner.ts";
@@ -22,19 +22,20 @@ export const isDemo = (id: number): boolean => id > demoIdsAfter;
 /** The declaration of a miner for the fleet, without its plug. */
 export const declaredOf = (
   miner: Row,
-  { interval, makersLogins, nameplates }: Config["poll"],
+  { poll: { interval, makersLogins, nameplates }, logins }: Pick<Config, "poll" | "logins">,
   poolPassword: PoolPassword,
 ): Omit<Declared, "supply"> => {
   const { program } = miner;
+  const login = loginOf(miner, logins);
   const address =
     program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
   const declared = {
     id: miner.id,
     address,
     credentials: {
-      username: miner.username ?? undefined,
-      password: miner.password ?? undefined,
-      token: miner.token ?? undefined,
+      username: login.username,
+      password: login.password,
+      token: login.token,
       makersLogin: makersLogins,
       poolPassword,
     },
@@ -48,6 +49,14 @@ export const declaredOf = (
   };
   return program === undefined ? declared : { ...declared, program };
 };
+
+/** Its own login, otherwise the one that it names. */
+function loginOf(miner: StoredMiner, logins: Config["logins"]): Pick<Credentials, "username" | "password" | "token"> {
+  const { username, password, token } = miner;
+  if (username !== null || password !== null || token !== null)
+    return { username: username ?? undefined, password: password ?? undefined, token: token ?? undefined };
+  return logins.find(({ name }) => name === miner.login) ?? {};
+}
 
 /** Where the rig is read. */
 export function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
@@ -68,6 +77,7 @@ export const blankMiner: Omit<StoredMiner, "address"> = {
   username: null,
   password: null,
   token: null,
+  login: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
   tags: [],
