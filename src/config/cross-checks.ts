@@ -40,6 +40,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     entriesOf(config, "users"),
   ];
   const channels = entriesOf(config, "channels");
+  const logins = entriesOf(config, "logins");
   const groups = groupsIn(config, []);
   const groupNames = new Set([...textsOf(groups, "name"), ...also.groups]);
   const poolNames = textsOf(pools, "name");
@@ -54,6 +55,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...networks(config),
     ...twice(miners, "uid"),
     ...twice(groups, "name"),
+    ...twice(logins, "name"),
     ...twice(pools, "name"),
     ...twice(poolGroups, "name"),
     ...twice(users, "name"),
@@ -72,6 +74,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...loops(config, new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]), groupNames),
     ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
+    ...miners.flatMap((miner) => unknownNames(miner, "login", "login", textsOf(logins, "name"))),
     ...(isRecord(config.agent)
       ? unknownNames({ path: ["agent"], fields: config.agent }, "group", "group", groupNames)
       : []),

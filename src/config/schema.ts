@@ -103,7 +103,6 @@ export const MinerSettings = z.strictObject({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   uid: Uid.optional().describe("uid, for a rig that reports neither MAC nor serial number"),
   group: name.optional().describe("name of a group in groups"),
-  powerNameplate: z.number().min(0).max(100_000).optional().describe("W, for a rig that does not report its power"),
   ...minerFields,
   name: minerFields.name.describe("name of the miner"),
   driver: z
@@ -123,6 +122,14 @@ export const MinerSettings = z.strictObject({
   electricity: ElectricitySettings.optional().describe("price of its electricity; absent = that of its group"),
 });
 export type MinerSettings = z.infer<typeof MinerSettings>;
+
+export const LoginSettings = z.strictObject({
+  name: name.describe("name of the login; names are unique"),
+  username: minerFields.username.describe("user name"),
+  password: minerFields.password.describe("password"),
+  token: minerFields.token.describe("access token, for XMRig"),
+});
+export type LoginSettings = z.infer<typeof LoginSettings>;
 
 export interface GroupSettings {
   name: string;
@@ -264,6 +271,11 @@ export const Config = z.strictObject({
     .prefault({})
     .describe("limits for rigs whose power is controlled automatically"),
   miners: z.array(MinerSettings).max(100_000).default([]).describe("rigs declared by this file"),
+  logins: z
+    .array(LoginSettings)
+    .max(500)
+    .default([])
+    .describe("logins of rigs; rigs name theirs, so that a password is saved and changed in one place"),
   groups: z.array(GroupSettings).default([]).describe("groups of miners, which may contain groups"),
   pools: z.array(PoolSettings).default([]).describe("pools that miners can be assigned"),
   poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are assigned together"),

@@ -47,10 +47,17 @@ const moneyIn = (name: string, currency: string): Column => ({ name, unit: curre
 const bitcoin = (name: string): Column => ({ name, unit: "BTC", decimals: 8 });
 const hours = (name: string): Column => ({ name, unit: "h", decimals: 2 });
 
+/** The beginnings of texts that a spreadsheet reads as a formula. */
+const formula = /^[=+\-@\t\r]/;
+
+/** The text of a cell that `csvOf` may have made: without the apostrophe before what looks like a formula. */
+export const textOfCell = (cell: string): string =>
+  cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
+
 function cell(value: Cell): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const text = formula.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -368,7 +368,12 @@ export const minerFields = {
   username: z.string().max(200).optional(),
   password: secret(z.string().max(200).optional()),
   token: secret(z.string().max(1000).optional()),
+  login: Line(200)
+    .min(1)
+    .optional()
+    .describe("name of a login in the settings, in place of username, password and token"),
   interval: seconds.optional().describe("seconds between two reads"),
+  powerNameplate: z.number().min(0).max(100_000).optional().describe("W, for a rig that does not report its power"),
   location: z
     .object({
       site: place.default(null),
@@ -449,7 +454,7 @@ export const ChangeMinerBody = z
       .min(1)
       .max(300)
       .optional()
-      .describe("a new host, port or scheme clears username, password and token unless they are given as well"),
+      .describe("a new host, port or scheme clears username, password, token and login unless they are given as well"),
     group: group.optional(),
     ...minerFields,
     name: minerFields.name.unwrap().nullable().optional().describe("null: that of the rig"),
@@ -457,7 +462,17 @@ export const ChangeMinerBody = z
     username: minerFields.username.unwrap().nullable().optional().describe("null removes it"),
     password: secret(z.string().max(200).nullable().optional().describe("null removes it")),
     token: secret(z.string().max(1000).nullable().optional().describe("null removes it")),
+    login: minerFields.login
+      .unwrap()
+      .nullable()
+      .optional()
+      .describe("name of a login in the settings, in place of username, password and token; null removes it"),
     interval: seconds.nullable().optional().describe("seconds between two reads; null = as configured for all"),
+    powerNameplate: minerFields.powerNameplate
+      .unwrap()
+      .nullable()
+      .optional()
+      .describe("W, for a rig that does not report its power; null removes it"),
     supply: PlugSettings.nullable().optional().describe("the plug that supplies it; null removes it"),
     repair: z
       .object({ note: Line(500).default("") })
@@ -576,6 +591,8 @@ const csvFields = {
     true,
   ).optional(),
 };
+
+export const MinerExportQuery = z.object({ format: csvFields.format, bom: csvFields.bom });
 
 export const HistoryQuery = z.object({
   from: parameter(

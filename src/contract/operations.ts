@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
 import { RowEvent, ServiceEvent } from "./events.ts";
+import { ImportBody, ImportPreview, ImportResult, MinerExport, minerTable } from "./imports.ts";
 import {
   AddMinerBody,
   AgentBody,
@@ -21,6 +22,7 @@ import {
   Id,
   ManagedMinerBody,
   MinerActionQuery,
+  MinerExportQuery,
   MinerListQuery,
   MinerNoteBody,
   MinerRowsQuery,
@@ -133,6 +135,8 @@ export interface Operation {
   readonly params?: Fields;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** The field of the body that a body of CSV is: over HTTP it may be sent as text/csv. */
+  readonly csvBody?: string;
   readonly reply: z.ZodType;
   readonly access: OperationAccess;
   /** Success status if it is not 200. */
@@ -783,6 +787,27 @@ export const operations = {
     summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
     params: byIdOf("miner"),
     reply: MinerSettings,
+    extension,
+  }),
+  exportMiners: get("/api/miners/settings", administrators, {
+    summary: "The rigs as rows of a list that POST /api/imports takes; without secrets and managed miners",
+    query: MinerExportQuery,
+    reply: named<MinerExport>(MinerExport),
+    csv: minerTable,
+    extension,
+  }),
+  previewImport: post("/api/imports", administrators, {
+    summary: "Reads a table of rigs and answers what an import of it would add and change; changes nothing",
+    body: ImportBody,
+    csvBody: "csv",
+    reply: named<ImportPreview>(ImportPreview),
+    status: 201,
+    extension,
+  }),
+  commitImport: post("/api/imports/:id", administrators, {
+    summary: "Adds and changes what a preview showed, all of it or nothing",
+    params: byIdOf("preview"),
+    reply: ImportResult,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

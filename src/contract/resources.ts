@@ -252,7 +252,9 @@ export const MinerSettings = z.object({
   driver: text.nullable().describe("the only driver used; null = detected"),
   interval: z.number().nullable().describe("seconds between two reads; null = as configured for all"),
   offlineExpected: z.boolean(),
-  hasLogin: z.boolean().describe("whether a user name, password or token is set"),
+  hasLogin: z.boolean().describe("whether a user name, password, token or login is set"),
+  login: text.nullable().describe("name of its login in the settings; null = none"),
+  powerNameplate: z.number().nullable().describe("W, for a rig that does not report its power; null = not set"),
   supply: z
     .discriminatedUnion("type", [HttpPlug, MqttPlugSettings])
     .nullable()

@@ -19,13 +19,22 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
   const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
-  if (!/^(identity)?$/i.test(request.headers["content-encoding"] ?? ""))
-    throw new RigbridgeError("body.not-json", "Send the body uncompressed");
+  refuseCompressed(request);
   const bytes = await readBody(response, limits, pay);
   if (bytes.length === 0)
     throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
   if (type === undefined) throw notJson();
   return parseBody(utf8(bytes), limits.depth);
+}
+
+/** Whether a request says that its body is CSV. */
+export const isCsv = ({ headers }: IncomingMessage): boolean =>
+  /^\s*text\/csv\s*(;|$)/i.test(headers["content-type"] ?? "");
+
+/** The CSV body of the response's request. Throws `body.too-large`, `body.not-json` if it is compressed, `input.invalid`. */
+export async function readCsv(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<string> {
+  refuseCompressed(response.req);
+  return utf8(await readBody(response, limits, pay));
 }
 
 /** The body as JSON, or as text if it is not JSON. Throws `body.too-large`. */
@@ -68,6 +77,11 @@ const isJson = (type: string): boolean =>
 
 const inTooManyPieces = (most: number) =>
   new RigbridgeError("body.too-large", `The body comes in more than ${most} pieces; send it in larger chunks`);
+
+function refuseCompressed({ headers }: IncomingMessage): void {
+  if (!/^(identity)?$/i.test(headers["content-encoding"] ?? ""))
+    throw new RigbridgeError("body.not-json", "Send the body uncompressed");
+}
 
 function readBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<Buffer> {
   const request = response.req;

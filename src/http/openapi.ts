@@ -90,7 +90,7 @@ function documentedForms(name: OperationName): readonly Form[] {
 
 function entry(name: OperationName, { path, without, isTable }: Form): Json {
   const operation: Operation = operations[name];
-  const { kind, method, extension, summary, body, alias } = operation;
+  const { kind, method, extension, summary, body, csvBody, alias } = operation;
   const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
   const isPlain = path === operation.path;
@@ -117,7 +117,15 @@ function entry(name: OperationName, { path, without, isTable }: Form): Json {
     ],
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: reference(body) } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: reference(body) },
+              ...(csvBody === undefined ? {} : { "text/csv": { schema: { type: "string" } } }),
+            },
+          },
+        }),
     responses: {
       ...(isStream ? streamed(operation) : answered(operation, isTable, atTheRig.has(name))),
       ...Object.fromEntries(

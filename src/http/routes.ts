@@ -16,7 +16,7 @@ import {
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
-import { readJson, skipBody } from "./body.ts";
+import { isCsv, readCsv, readJson, skipBody } from "./body.ts";
 import { callerOf, withMcpClient } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
@@ -90,8 +90,10 @@ async function bodyOf(
   limits: HttpLimits,
 ): Promise<unknown> {
   if (operation.method === "GET") return undefined;
-  return operation.body === undefined
-    ? skipBody(response, limits, chargeForBody)
+  if (operation.body === undefined) return skipBody(response, limits, chargeForBody);
+  const { csvBody } = operation;
+  return csvBody !== undefined && isCsv(response.req)
+    ? { [csvBody]: await readCsv(response, limits, chargeForBody) }
     : readJson(response, limits, chargeForBody);
 }
 

@@ -61,6 +61,22 @@ export const details = {
   "link.noAgent": "Its host has no agent",
   "link.unreadable": "{at} is {make}, which this version cannot read",
   // Mistakes in input.
+  "input.noLogin": "there is no login {login} in the settings",
+  "import.empty": "The file has no rows",
+  "import.tooMany": "The file has more than {count} rows; divide it",
+  "import.noKey": "The first line names none of the columns by which rigs are found: {columns}",
+  "import.columnTwice": "is there twice",
+  "import.secret":
+    "logins are not read from files: save the login in the settings (section logins), and write its name in the column login",
+  "import.quotes": "has a quotation mark that is not closed, or not doubled",
+  "import.cells": "has no column; the first line names {count}",
+  "import.noAddress": "is required: no rig was found by its uid, MAC or serial number, and a new rig needs an address",
+  "import.twice": "is the rig of line {line} again",
+  "import.otherRig": "belongs to {miner}, and the {column} of this line to {other}",
+  "import.otherValue": "is {known} at {miner}, which has the {column} of this line",
+  "import.several": "belongs to several rigs",
+  "import.mac": "is not a MAC address such as 02:00:00:aa:bb:cc",
+  "import.changed": "What the import would do has changed since its preview; send the file again",
   "input.others": "and {count} more",
   "input.required": "is required",
   "input.requiredOneOf": "is required: one of {values}",
@@ -312,6 +328,7 @@ export const details = {
   "thing.room": "room",
   "thing.search": "search",
   "thing.benchmark": "benchmark",
+  "thing.preview": "preview",
   // Rigs, hosts, searches and settings.
   "rig.demo": "A demo miner has no other address; add your rig, and the demo leaves",
   "rig.managed":

@@ -18,9 +18,11 @@ export interface Names {
   readonly "add.added": "count" | "total";
   readonly "add.progress": "done" | "failed" | "total";
   readonly "add.listHint": "columns";
-  readonly "add.line": "line";
-  readonly "add.listProblems.twice": "line";
-  readonly "add.listProblems.unknownColumn": "name";
+  readonly "add.counts": "added" | "changed" | "error" | "same";
+  readonly "add.ignored": "columns";
+  readonly "add.change": "field" | "from" | "to";
+  readonly "add.moreRows": "count";
+  readonly "add.imported": "added" | "changed";
   readonly "alarms.more": "count";
   readonly "alarms.showAll": "count";
   readonly "alarms.andMore": "count";

@@ -13,6 +13,7 @@ import { openDiscovery } from "./rooms/discovery.ts";
 import { openEvents } from "./rooms/events.ts";
 import { openHistory } from "./rooms/history.ts";
 import { openHosts } from "./rooms/hosts.ts";
+import { openImports } from "./rooms/imports.ts";
 import { openMiners } from "./rooms/miners.ts";
 import { openMoney } from "./rooms/money.ts";
 import { openNotifications } from "./rooms/notifications.ts";
@@ -57,6 +58,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const hosts = openHosts(core, miners);
   const history = openHistory(core, miners);
   const discovery = openDiscovery(core, miners);
+  const imports = openImports(core, miners);
   const users = openUsers(core, miners);
   const events = openEvents(core, miners);
   const settings = openSettings(core, commands);
@@ -94,6 +96,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...hosts.operations,
     ...history.operations,
     ...discovery.operations,
+    ...imports.operations,
     ...users.operations,
     ...settings.operations,
   };

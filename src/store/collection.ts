@@ -21,6 +21,8 @@ export interface Collection<T> {
   add(value: T): Promise<Stored<T>>;
   /** Throws not.found. */
   change(id: number, patch: Partial<T>): Promise<Stored<T>>;
+  /** Adds rows and changes others in one transaction; resolves with them, added ones first. Throws not.found. */
+  addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]>;
   /** Throws not.found. */
   remove(id: number): Promise<void>;
   /**
@@ -111,16 +113,33 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async add(value: T): Promise<Stored<T>> {
-    const added = entry(value, { id: this.#last + 1, owner: "store", key: null, disabled: false });
+    const added = this.#added(value, 1);
     this.#save([added]);
     return added.row;
   }
 
   async change(id: number, patch: Partial<T>): Promise<Stored<T>> {
-    const existing = this.#existing(id);
-    const changed = entry({ ...existing.value, ...patch }, existing.row);
+    const changed = this.#changed(id, patch);
     this.#save([changed]);
     return changed.row;
+  }
+
+  async addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]> {
+    const entries = [
+      ...added.map((value, index) => this.#added(value, index + 1)),
+      ...Array.from(changes, ([id, patch]) => this.#changed(id, patch)),
+    ];
+    this.#save(entries);
+    return entries.map(({ row }) => row);
+  }
+
+  #added(value: T, place: number): Entry<T> {
+    return entry(value, { id: this.#last + place, owner: "store", key: null, disabled: false });
+  }
+
+  #changed(id: number, patch: Partial<T>): Entry<T> {
+    const existing = this.#existing(id);
+    return entry({ ...existing.value, ...patch }, existing.row);
   }
 
   async remove(id: number): Promise<void> {

@@ -57,6 +57,7 @@ const rooms: Arrows = {
   history: ["miners", "settings", "users"],
   events: ["miners", "users"],
   discovery: ["miners", "notifications", "settings", "users"],
+  imports: ["miners", "users"],
   commands: ["miners", "money", "notifications", "users"],
   hosts: ["commands", "miners", "money", "notifications", "settings", "users"],
   power: ["commands", "miners", "money", "notifications", "settings", "users"],

@@ -16,7 +16,7 @@ const open: Readonly<Record<Privilege, string>> = {
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
     startBulkAction cancelBulkAction changeRoom`,
-  administrator: `getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
+  administrator: `exportMiners previewImport commitImport getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };
 

@@ -96,6 +96,8 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .miners[].supply.password",
     "config .miners[].electricity.source.token",
     "config .miners[].electricity.source.headers[]",
+    "config .logins[].password",
+    "config .logins[].token",
     "config .groups[].electricity.source.token",
     "config .groups[].electricity.source.headers[]",
     "config .pools[].password",

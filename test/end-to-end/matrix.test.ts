@@ -246,6 +246,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   minerAction: `/api/miners/${bitaxe}?action=locate&on=true`,
   listAddPools: `/api/miners/${ant}/pools`,
   getMinerSettings: `/api/miners/${ant}/settings`,
+  exportMiners: "/api/miners/settings",
+  previewImport: { path: "/api/imports", body: { csv: "address\n127.1.2.3\n" } },
+  commitImport: { path: "/api/imports/9999" },
   getMinerPool: () => poolOfAnt(),
   minerPoolAction: () => poolOfAnt("?action=prioritize"),
   listPools: "/api/pools",
@@ -411,6 +414,9 @@ const ours = `
                        none wrong serv anna bert ada  abby f.a. f.n.
 addMiner               401  401   201  403  403  201  403  403  404
 getMinerSettings       401  401   200  403  403  200  404  403  404
+exportMiners           401  401   200  403  403  200  200  403  404
+previewImport          401  401   201  403  403  201  201  403  404
+commitImport           401  401   404  403  403  404  404  403  404
 changeMiner            401  401   200  403  403  200  404  403  404
 deleteMiner            401  401   200  403  403  200  404  403  404
 addMinerNote           401  401   200  403  404  200  404  403  404

@@ -558,6 +558,7 @@ const storedMiner: StoredMiner = {
   username: null,
   password: null,
   token: null,
+  login: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
   tags: [],

@@ -9,6 +9,7 @@ export const miner = (address: string, changes: Partial<StoredMiner> = {}): Stor
   username: null,
   password: null,
   token: null,
+  login: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
   tags: [],

@@ -4,7 +4,7 @@ import type { Declared, ReadSettings } from "../../fleet/declared.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { hostAndPort, isNoRig, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
-import type { PoolPassword } from "../../link/link.ts";
+import type { Credentials, PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram } from "../../link/programs/host-program.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 import type { MinerFacts } from "./present-miner.ts";
@@ -28,8 +28,13 @@ export const readSettingsOf = (miner: Pick<Row, "interval">, poll: Config["poll"
 });
 
 /** The declaration of a miner for the fleet, without its plug. */
-export const declaredOf = (miner: Row, poll: Config["poll"], poolPassword: PoolPassword): Omit<Declared, "supply"> => {
+export const declaredOf = (
+  miner: Row,
+  { poll, logins }: Pick<Config, "poll" | "logins">,
+  poolPassword: PoolPassword,
+): Omit<Declared, "supply"> => {
   const { program } = miner;
+  const login = loginOf(miner, logins);
   const { makersLogin, ...settings } = readSettingsOf(miner, poll);
   const address =
     program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
@@ -37,9 +42,9 @@ export const declaredOf = (miner: Row, poll: Config["poll"], poolPassword: PoolP
     id: miner.id,
     address,
     credentials: {
-      username: miner.username ?? undefined,
-      password: miner.password ?? undefined,
-      token: miner.token ?? undefined,
+      username: login.username,
+      password: login.password,
+      token: login.token,
       makersLogin,
       poolPassword,
     },
@@ -52,6 +57,14 @@ export const declaredOf = (miner: Row, poll: Config["poll"], poolPassword: PoolP
   };
   return program === undefined ? declared : { ...declared, program };
 };
+
+/** Its own login, otherwise the one that it names. */
+function loginOf(miner: StoredMiner, logins: Config["logins"]): Pick<Credentials, "username" | "password" | "token"> {
+  const { username, password, token } = miner;
+  if (username !== null || password !== null || token !== null)
+    return { username: username ?? undefined, password: password ?? undefined, token: token ?? undefined };
+  return logins.find(({ name }) => name === miner.login) ?? {};
+}
 
 /** Where the rig is read. */
 export function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
@@ -72,6 +85,7 @@ export const blankMiner: Omit<StoredMiner, "address"> = {
   username: null,
   password: null,
   token: null,
+  login: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
   tags: [],

@@ -135,11 +135,7 @@ export function groupIdOf(
  * visible group, as in the list of miners.
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
-  const visible = new Map(
-    enabled(groups)
-      .filter(({ id }) => access.seesGroup(id))
-      .map((group) => [group.id, group]),
-  );
+  const visible = visibleGroups(groups, access);
   const idsByName = new Map<string, Set<number>>();
   for (const { id, name } of visible.values())
     for (const each of [name, pathOf(id, visible)]) idsByName.set(each, (idsByName.get(each) ?? new Set()).add(id));
@@ -152,6 +148,19 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
     return { message: `${named}; give the id, or a path such as Hall${separator}Row 1` };
   };
 }
+
+/** The paths of the groups that are visible to this access, by which `groupFinder` finds them. */
+export function groupPaths(groups: Store["groups"], access: Access): ReadonlyMap<number, string> {
+  const visible = visibleGroups(groups, access);
+  return new Map(Array.from(visible.keys(), (id) => [id, pathOf(id, visible)]));
+}
+
+const visibleGroups = (groups: Store["groups"], access: Access): ReadonlyMap<number, Stored<StoredGroup>> =>
+  new Map(
+    enabled(groups)
+      .filter(({ id }) => access.seesGroup(id))
+      .map((group) => [group.id, group]),
+  );
 
 export const noGroup = (group: string | number) => ({ message: `there is no group ${group}` });
 

@@ -65,7 +65,7 @@ export interface MinerRegistryOptions {
   readonly store: Store;
   /** Stores the data of demo miners until the process ends. */
   readonly demoStore: Store;
-  readonly settings: Sections<"poll" | "display">;
+  readonly settings: Sections<"poll" | "display" | "logins">;
   readonly ownTopics: () => OwnTopics;
   readonly now: () => number;
   /** Used by the fleet. */
@@ -169,11 +169,14 @@ export class MinerRegistry extends MinerEntries {
   /** Throws `address.known` if another miner has this address; the error names it only if the caller sees it. */
   checkAddress(address: string, id: number | null, access: Access): void {
     // A miner that is being added is in the store, but not here yet.
+    const stored = enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+    this.refuseHolder(address, stored, id, access);
+  }
+
+  /** Like `checkAddress`, for a caller that knows which miner of the store has the address. */
+  refuseHolder(address: string, stored: number | undefined, id: number | null, access: Access): void {
     const { host, port } = storedAddress(address);
-    const other =
-      this.#byAddress.get(address) ??
-      this.#options.managed.minerAt(host, port) ??
-      enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+    const other = this.#byAddress.get(address) ?? this.#options.managed.minerAt(host, port) ?? stored;
     if (other !== undefined && other !== id)
       throw new RigbridgeError(
         "address.known",
@@ -294,7 +297,7 @@ export class MinerRegistry extends MinerEntries {
     const rigBefore = this.entries.get(miner.id)?.rig;
     // Reuses the function, so that an unchanged declaration equals the previous one.
     const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
-    const own = declaredOf(miner, settings.poll, poolPassword);
+    const own = declaredOf(miner, settings, poolPassword);
     const isAlone = miner.program !== undefined || isDemo(miner.id);
     const hostId = isAlone ? undefined : this.#options.managed.hostOf(own.address.host, miner.groupId);
     const supply = this.#plugs.supplyOf(miner);

@@ -8,22 +8,35 @@ export const noSettings = {
   interval: null,
   offlineExpected: false,
   hasLogin: false,
+  login: null,
+  powerNameplate: null,
   supply: null,
 } as const;
 
 /** The settings of a miner, without secrets. */
 export function presentSettings(row: Stored<StoredMiner>): MinerSettings {
-  const { owner, address, driver, interval, offlineExpected, username, password, token, supply } = row;
+  const { owner, address, driver, interval, offlineExpected, login, powerNameplate, supply } = row;
   return {
     declaredBy: owner === "file" ? "file" : "api",
     address,
     driver,
     interval,
     offlineExpected,
-    hasLogin: username !== null || password !== null || token !== null,
+    hasLogin: hasLogin(row),
+    login,
+    powerNameplate,
     supply: supply === null ? null : withoutPassword(supply),
   };
 }
+
+/** Whether a miner has a login of its own, or names one. */
+export const hasLogin = ({
+  username,
+  password,
+  token,
+  login,
+}: Pick<StoredMiner, "username" | "password" | "token" | "login">): boolean =>
+  [username, password, token, login].some((part) => part !== null);
 
 function withoutPassword(supply: PlugSettings): MinerSettings["supply"] {
   if (supply.type === "mqtt") return supply;

@@ -1,22 +1,21 @@
-import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
 import type { MetaData, MinerDetail, MinerList } from "../../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../../contract/service.ts";
-import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
+import { formatAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Stored, StoredMiner, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import { done, find, findOwn, given } from "../crud.ts";
+import { done, find, findOwn } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
-import { blankMiner, isDemo } from "./declared-miner.ts";
 import { groupIdOf, minersInSections, sectionsWith } from "./groups.ts";
+import { type MinerInputContext, newRow, patchOf, refuseManaged } from "./miner-input.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import { noSettings, presentSettings } from "./miner-settings.ts";
-import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
+import { hasLogin, noSettings, presentSettings } from "./miner-settings.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
@@ -32,7 +31,7 @@ export type MinerOperations = Pick<
   | "pollMiner"
 >;
 
-export interface MinerContext extends PlugContext {
+export interface MinerContext extends MinerInputContext {
   readonly registry: MinerRegistry;
   readonly book: PoolBook;
   readonly accessBook: AccessBook;
@@ -43,7 +42,7 @@ export interface MinerContext extends PlugContext {
   /** The manual rules that a user can run. */
   readonly manualRules: (access: Access) => readonly Stored<StoredRule>[];
   /** Whether manufacturers' default logins are tried. */
-  readonly settings: Sections<"poll">;
+  readonly settings: Sections<"poll" | "logins">;
   /** Runs `add`; the first real miner removes the demo miners. */
   readonly addReal: (add: () => void) => Promise<void>;
 }
@@ -82,12 +81,9 @@ export function minerOperations(context: MinerContext): MinerOperations {
       registry.entryFor(id, accessBook.of(caller));
       return registry.display.presentedPool(id, poolId);
     },
-    addMiner: async ({ address, ...body }, caller) => {
+    addMiner: async (body, caller) => {
       const access = accessBook.of(caller);
-      const row = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
-      refuseGroup(row.groupId, access);
-      registry.checkAddress(row.address, null, access);
-      if (row.supply !== null) checkOwner(row.supply, null, context, access);
+      const row = newRow(body, context, access);
       const added = await store.miners.add(row);
       await context.addReal(() => {
         registry.put(added);
@@ -97,25 +93,15 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
-    changeMiner: async ({ id, repair, address, ...body }, caller) => {
+    changeMiner: async ({ id, repair, ...body }, caller) => {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
-      const isRepairAlone = address === undefined && Object.values(body).every((value) => value === undefined);
+      const isRepairAlone = Object.values(body).every((value) => value === undefined);
       if (isRepairAlone) {
         if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
         return detailed(id);
       }
-      if (address !== undefined) refuseDemo(id);
-      refuseManaged(id, registry);
-      const existing = findOwn(store.miners, id, "miner");
-      const change = {
-        ...(address === undefined ? {} : movedTo(address, existing.address)),
-        ...rowOf(body, context, access),
-      };
-      if (change.groupId !== undefined) refuseGroup(change.groupId, access);
-      if (change.address !== undefined) registry.checkAddress(change.address, id, access);
-      if (change.supply) checkOwner(change.supply, id, context, access);
-      registry.put(await store.miners.change(id, change));
+      registry.put(await store.miners.change(id, patchOf({ id, ...body }, context, access)));
       registry.arrange();
       if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
       return detailed(id);
@@ -231,52 +217,10 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
   }));
 
 /** Warns about a missing login before the rig has answered, if its driver needs one. */
-function withAdvice(
-  added: MinerDetail,
-  { driver, username, password, token }: StoredMiner,
-  { settings }: MinerContext,
-) {
-  const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
-  const given = username !== null || password !== null || token !== null;
-  if (login === undefined || given || (settings.poll.makersLogins && makersLogin !== undefined)) return added;
+function withAdvice(added: MinerDetail, row: StoredMiner, { settings }: MinerContext) {
+  const { login, makersLogin, name } = drivers.find(({ id }) => id === row.driver) ?? {};
+  if (login === undefined || hasLogin(row) || (settings.poll.makersLogins && makersLogin !== undefined)) return added;
   const { metaData } = added;
   const advice = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
   return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, advice] } };
-}
-
-const canonical = (address: string): string => formatAddress(parseAddress(address));
-
-/** The login for the old address must not be sent to a new one. */
-function movedTo(address: string, before: string): Partial<StoredMiner> {
-  const moves = !isSameAddress(parseAddress(address), storedAddress(before));
-  return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
-}
-
-/** The fields of a row that are in the body. Throws `input.invalid`, `not.yet`. */
-function rowOf(
-  body: Omit<Input<"changeMiner">, "id" | "address" | "repair">,
-  context: MinerContext,
-  access: Access,
-): Partial<StoredMiner> {
-  const { group, ...fields } = body;
-  const { supply, driver } = fields;
-  if (supply) checkPlug(supply, context);
-  if (driver != null && !drivers.some(({ id }) => id === driver)) {
-    throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
-  }
-  const groupId = group === undefined ? undefined : groupIdOf(group, context.store.groups, access);
-  return given({ ...fields, groupId });
-}
-
-/** A user with access to some groups must not put a miner where the user cannot see it. */
-function refuseGroup(groupId: number, access: Access): void {
-  if (!access.seesGroup(groupId)) throw new RigbridgeError("user.forbidden", detail("rights.group"));
-}
-
-function refuseDemo(id: number): void {
-  if (isDemo(id)) throw new RigbridgeError("not.possible", detail("rig.demo"));
-}
-
-function refuseManaged(id: number, registry: MinerRegistry): void {
-  if (registry.isManaged(id)) throw new RigbridgeError("not.possible", detail("rig.managed", { id }));
 }

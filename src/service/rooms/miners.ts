@@ -50,7 +50,7 @@ export function openMiners(core: Core) {
     rulesOf: (id, ofLoop) => powerRules({ ...limits.power, ...ofLoop }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const shown = settings.part("miners", ["poll", "display", "electricity", "rates", "market"]);
+  const shown = settings.part("miners", ["poll", "display", "electricity", "rates", "market", "logins"]);
   const registry: MinerRegistry = new MinerRegistry({
     store,
     events,
@@ -78,7 +78,9 @@ export function openMiners(core: Core) {
       poolViewOf: market.poolViewOf,
     },
   });
-  shown.onChange(({ poll }, before) => {
+  shown.onChange(({ poll, logins }, before) => {
+    if (logins !== before.logins)
+      for (const miner of enabled(store.miners)) if (miner.login !== null) registry.put(miner);
     if (poll !== before.poll) registry.adjust();
     registry.arrange();
     registry.changeAll();
@@ -188,7 +190,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
     shares,
     ownTopics: broker.ownTopics,
     totals: cachedTotals(registry),
-    settings: settings.part("tests of logins", ["poll"]).now,
+    settings: settings.part("tests of logins", ["poll", "logins"]).now,
     manualRules: (access) => usable.manualRules(access),
     addReal: async (add) => {
       const isFirst = registry.isDemoOnly;

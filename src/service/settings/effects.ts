@@ -41,6 +41,11 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     after?.every === undefined
       ? ["Networks are searched on request only"]
       : [`Networks are searched every ${after.every} s`],
+  logins: ({ logins: before }, { logins: after }) => {
+    const left = new Set(after.map(({ name }) => name));
+    const gone = before.flatMap(({ name }) => (left.has(name) ? [] : [name]));
+    return gone.length === 0 ? [] : [`Rigs that name one of these logins are read without a login: ${gone.join(", ")}`];
+  },
   history: ({ history: before }, { history: after }) => [
     ...(after.raw < before.raw ? [`Samples older than ${after.raw} days are deleted`] : []),
     ...(after.hourly < before.hourly ? [`Hourly means older than ${after.hourly} days are deleted`] : []),
