@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { promisify } from "node:util";
 import type { Config, MinerSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { parseAddress } from "../link/address.ts";
@@ -70,13 +68,12 @@ export async function localKey({ read, store }: ServicePlace): Promise<string | 
   return made.trim() === "" ? undefined : made.trim();
 }
 
-/** By systemd; null elsewhere. */
-export async function isSynchronised(): Promise<boolean | null> {
-  const args = ["show", "--property=NTPSynchronized", "--value"];
-  const answer = await promisify(execFile)("timedatectl", args, { timeout: 5_000 }).catch(() => null);
-  const word = answer?.stdout.trim();
-  return word === "yes" ? true : word === "no" ? false : null;
-}
+/** Whether systemd has set the clock by the network; null: that is unknown, as with another program for the time. */
+export const isSynchronised = (): Promise<true | null> =>
+  access("/run/systemd/timesync/synchronized").then(
+    () => true,
+    () => null,
+  );
 
 /** The broker of a running service, by its own test. */
 export async function checkServiceBroker(service: Client): Promise<Finding[]> {

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { confirm } from "../../src/cli/confirm.ts";
+import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { command, rigbridge, running } from "./command.ts";
@@ -89,4 +93,34 @@ test("watch prints each rig, then each new state, and ends on Ctrl-C", async () 
   await until(() => /\n\S+Z Attic: \w+\n/.test(watch.said()), "watch to say that a rig was added");
   watch.signal("SIGINT");
   expect(await watch.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+describe("rigbridge import and export", () => {
+  test("a table is previewed and imported, and what is exported changes nothing", async () => {
+    const { env } = await servedBench({ rigs: [], config: { groups: [{ name: "Hall" }] } });
+    const folder = await mkdtemp(join(tmpdir(), "rigbridge-import-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "rigs.csv");
+    await writeFile(file, "address,name,group\n127.0.0.1:1,One,Hall\n127.0.0.1:2,Two,Hal\n127.0.0.1:x,Three,\n");
+    expect(await command(["import", file, "--yes"], { env })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^Nothing was imported: 2 mistakes\n {2}3:3: group: there is no group Hal.*\n {2}4:1: address: .*\n$/,
+      ),
+    });
+    await writeFile(file, "address;name;group\n127.0.0.1:1;One;Hall\n127.0.0.1:2;Two;Hall\n");
+    expect((await command(["import", file], { env })).stderr).toMatch(/without a terminal to ask on, give --yes/);
+    const shown = await rigbridge(["import", file, "--preview"], { env });
+    expect(shown.stdout).toMatch(/^Line +Rig +Change\n +2 +added +One +address 127\.0\.0\.1:1, name One, group Hall\n/);
+    expect(shown.stdout).toMatch(/\n2 rigs to add, 0 to change, 0 the same\.\n$/);
+    expect((await command(["list"], { env })).stdout).toMatch(/^There are no rigs; /);
+    expect((await command(["import", file, "--yes"], { env })).stdout).toMatch(
+      /\n2 rigs added, 0 changed, 0 the same\.\n$/,
+    );
+    await writeFile(file, (await command(["export"], { env })).stdout);
+    expect((await command(["import", file, "--yes"], { env })).stdout).toBe(
+      "0 rigs to add, 0 to change, 2 the same.\n",
+    );
+  });
 });
