@@ -8,6 +8,7 @@ import type { MiningService } from "../contract/service.ts";
 import type { AnnounceOptions } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
+import { loopback } from "../http/security.ts";
 import type { BridgeOptions } from "../mqtt/index.ts";
 import {
   openDemo,
@@ -19,6 +20,7 @@ import {
 } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
+import { isColoured } from "./colours.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
@@ -31,6 +33,8 @@ export interface ServeOptions extends PlaceOptions {
   readonly makeKey?: true;
   /** Turns off all rules and schedules. */
   readonly withoutRules?: true;
+  /** Listens on all addresses, with a key that is created if none is set. */
+  readonly lan?: true;
   readonly host?: string;
   readonly port?: number;
 }
@@ -58,6 +62,7 @@ interface Running {
   readonly served: Served;
   readonly listening: HttpServer["address"];
   readonly announced: SettingsPart<"http">;
+  readonly loginCode: HttpServer["loginCode"];
 }
 
 /** Announces the service elsewhere than on the machine's networks at the port of mDNS. */
@@ -90,11 +95,11 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         };
       },
     };
-    const { service, served, listening, announced } = await start(begin, place, options, log, shutdown);
+    const { service, served, listening, announced, loginCode } = await start(begin, place, options, log, shutdown);
     running = service;
     if (wasSignalled) void reload(service, log);
     wasSignalled = false;
-    showWelcome(served, log);
+    await showWelcome(served, loginCode, log);
     const announcement = new LiveAnnouncement({ ...otherNetwork, address: listening, version, log }, announced);
     await announcement.start();
     shutdown.add("announcement", () => announcement.close());
@@ -136,9 +141,12 @@ async function startWith(file: string | null, usualFile: string, options: ServeO
   const read = file === null ? null : await readConfig(file);
   const base = read?.file ?? { ...noFile, config: unconfigured(options.data) };
   const given = read?.config ?? base.config;
-  const ownKeyOf = given.http.key === undefined && options.makeKey === true ? await ownKey(given.store.url) : undefined;
+  const ownKeyOf =
+    given.http.key === undefined && (options.makeKey ?? options.lan) === true
+      ? await ownKey(given.store.url)
+      : undefined;
   const finish = (config: Config): Config => {
-    const { host = config.http.host, port = config.http.port } = options;
+    const { host = options.lan === true ? "0.0.0.0" : config.http.host, port = config.http.port } = options;
     const key = config.http.key ?? ownKeyOf;
     const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
     const why = exposed(http);
@@ -223,7 +231,7 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
-  return { service, served, listening: http.address, announced };
+  return { service, served, listening: http.address, announced, loginCode: http.loginCode };
 }
 
 const minersIn = ({ miners, managedMiners }: Store): number =>
@@ -252,14 +260,24 @@ async function leaveDemo(
   }
 }
 
-function showWelcome(served: Served, log: Logger): void {
+async function showWelcome(served: Served, loginCode: () => string | null, log: Logger): Promise<void> {
   const { ready, advice } = welcome(served);
   if (process.stdout.isTTY) {
-    console.log(`\n${[ready, ...advice].join("\n")}\n`);
+    console.log(`\n${[ready, ...advice, ...(await phoneLines(served, loginCode))].join("\n")}\n`);
     return;
   }
   log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
   log.info(advice.join("\n"));
+}
+
+/** A QR code for a phone, which can open the dashboard only beyond this machine. Loaded only on a terminal. */
+async function phoneLines({ url }: Served, loginCode: () => string | null): Promise<string[]> {
+  if (loopback.has(new URL(url).hostname.replace(/^\[|\]$/g, ""))) return [];
+  const code = loginCode();
+  const { qrLines } = await import("./qr.ts");
+  const once = code === null ? "" : "; it logs in once, within 10 minutes";
+  const address = code === null ? url : `${url}/#${new URLSearchParams({ code })}`;
+  return ["", `For a phone in this network${once}:`, "", ...qrLines(address, isColoured(process.stdout)), "", address];
 }
 
 /**
