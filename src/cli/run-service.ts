@@ -267,7 +267,7 @@ async function showWelcome(served: Served, loginCode: () => string | null, log: 
     return;
   }
   log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
-  log.info(advice.join("\n"));
+  for (const line of advice) if (line !== "") log.info(line);
 }
 
 /** A QR code for a phone, which can open the dashboard only beyond this machine. Loaded only on a terminal. */
