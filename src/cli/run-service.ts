@@ -8,7 +8,6 @@ import type { MiningService } from "../contract/service.ts";
 import type { AnnounceOptions } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
-import { loopback } from "../http/security.ts";
 import type { BridgeOptions } from "../mqtt/index.ts";
 import {
   openDemo,
@@ -20,13 +19,13 @@ import {
 } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
-import { isColoured } from "./colours.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
+import { showWelcome } from "./show-welcome.ts";
 import { Shutdown } from "./shutdown.ts";
 import { configFileOf, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
-import { placesOf, type Served, welcome } from "./welcome.ts";
+import { placesOf, type Served } from "./welcome.ts";
 
 export interface ServeOptions extends PlaceOptions {
   readonly demo?: true;
@@ -178,7 +177,7 @@ async function start(
   shutdown: Shutdown,
 ): Promise<Running> {
   if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
-  const store = await openStore({ file: place.url, now: Date.now });
+  const store = await openStore({ file: place.url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
   shutdown.add("store", () => store.close());
   const isAlone = source.base.config.miners.length + minersIn(store) === 0;
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
@@ -234,6 +233,11 @@ async function start(
   return { service, served, listening: http.address, announced, loginCode: http.loginCode };
 }
 
+function logUpgrade(copy: string | null, log: Logger): void {
+  if (copy === null) log.warn("The store is upgraded, and the disk has no room to keep the old one");
+  else log.info(`The store is upgraded; the old one is kept as ${copy}`);
+}
+
 const minersIn = ({ miners, managedMiners }: Store): number =>
   [...miners.all(), ...managedMiners.all()].filter(({ disabled }) => !disabled).length;
 
@@ -258,26 +262,6 @@ async function leaveDemo(
   } catch (error) {
     log.error({ err: error }, "The demo could not be closed");
   }
-}
-
-async function showWelcome(served: Served, loginCode: () => string | null, log: Logger): Promise<void> {
-  const { ready, advice } = welcome(served);
-  if (process.stdout.isTTY) {
-    console.log(`\n${[ready, ...advice, ...(await phoneLines(served, loginCode))].join("\n")}\n`);
-    return;
-  }
-  log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
-  for (const line of advice) if (line !== "") log.info(line);
-}
-
-/** A QR code for a phone, which can open the dashboard only beyond this machine. Loaded only on a terminal. */
-async function phoneLines({ url }: Served, loginCode: () => string | null): Promise<string[]> {
-  if (loopback.has(new URL(url).hostname.replace(/^\[|\]$/g, ""))) return [];
-  const code = loginCode();
-  const { qrLines } = await import("./qr.ts");
-  const once = code === null ? "" : "; it logs in once, within 10 minutes";
-  const address = code === null ? url : `${url}/#${new URLSearchParams({ code })}`;
-  return ["", `For a phone in this network${once}:`, "", ...qrLines(address, isColoured(process.stdout)), "", address];
 }
 
 /**
