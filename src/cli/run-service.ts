@@ -23,15 +23,18 @@ import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
+import { showWelcome } from "./show-welcome.ts";
 import { Shutdown } from "./shutdown.ts";
 import { configFileOf, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
-import { placesOf, type Served, welcome } from "./welcome.ts";
+import { placesOf, type Served } from "./welcome.ts";
 
 export interface ServeOptions extends PlaceOptions {
   readonly demo?: true;
   readonly makeKey?: true;
   /** Turns off all rules and schedules. */
   readonly withoutRules?: true;
+  /** Listens on all addresses, with a key that is created if none is set. */
+  readonly lan?: true;
   readonly host?: string;
   readonly port?: number;
 }
@@ -59,6 +62,7 @@ interface Running {
   readonly served: Served;
   readonly listening: HttpServer["address"];
   readonly announced: SettingsPart<"http">;
+  readonly loginCode: HttpServer["loginCode"];
 }
 
 /** Announces the service elsewhere than on the machine's networks at the port of mDNS. */
@@ -91,11 +95,11 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         };
       },
     };
-    const { service, served, listening, announced } = await start(begin, place, options, log, shutdown);
+    const { service, served, listening, announced, loginCode } = await start(begin, place, options, log, shutdown);
     running = service;
     if (wasSignalled) void reload(service, log);
     wasSignalled = false;
-    showWelcome(served, log);
+    await showWelcome(served, loginCode, log);
     const announcement = new LiveAnnouncement({ ...otherNetwork, address: listening, version, log }, announced);
     await announcement.start();
     shutdown.add("announcement", () => announcement.close());
@@ -137,9 +141,12 @@ async function startWith(file: string | null, usualFile: string, options: ServeO
   const read = file === null ? null : await readConfig(file);
   const base = read?.file ?? { ...noFile, config: unconfigured(options.data) };
   const given = read?.config ?? base.config;
-  const ownKeyOf = given.http.key === undefined && options.makeKey === true ? await ownKey(given.store.url) : undefined;
+  const ownKeyOf =
+    given.http.key === undefined && (options.makeKey ?? options.lan) === true
+      ? await ownKey(given.store.url)
+      : undefined;
   const finish = (config: Config): Config => {
-    const { host = config.http.host, port = config.http.port } = options;
+    const { host = options.lan === true ? "0.0.0.0" : config.http.host, port = config.http.port } = options;
     const key = config.http.key ?? ownKeyOf;
     const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
     const why = exposed(http);
@@ -171,7 +178,7 @@ async function start(
   shutdown: Shutdown,
 ): Promise<Running> {
   if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
-  const store = await openStore({ file: place.url, now: Date.now });
+  const store = await openStore({ file: place.url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
   shutdown.add("store", () => store.close());
   const isAlone = source.base.config.miners.length + minersIn(store) === 0;
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
@@ -222,7 +229,12 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
-  return { service, served, listening: http.address, announced };
+  return { service, served, listening: http.address, announced, loginCode: http.loginCode };
+}
+
+function logUpgrade(copy: string | null, log: Logger): void {
+  if (copy === null) log.warn("The store is upgraded, and the disk has no room to keep the old one");
+  else log.info(`The store is upgraded; the old one is kept as ${copy}`);
 }
 
 const minersIn = ({ miners, managedMiners }: Store): number =>
@@ -249,16 +261,6 @@ async function leaveDemo(
   } catch (error) {
     log.error({ err: error }, "The demo could not be closed");
   }
-}
-
-function showWelcome(served: Served, log: Logger): void {
-  const { ready, advice } = welcome(served);
-  if (process.stdout.isTTY) {
-    console.log(`\n${[ready, ...advice].join("\n")}\n`);
-    return;
-  }
-  log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
-  log.info(advice.join("\n"));
 }
 
 /**

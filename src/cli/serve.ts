@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { ServeOptions } from "./run-service.ts";
@@ -13,8 +13,17 @@ export function serveCommand(): Command {
     .option("--demo", "add a demo farm of virtual rigs")
     .option("--without-rules", "start with all rules and schedules off, to change or delete one that does harm")
     .option("--host <address>", "address to listen on, overrides the configuration")
+    .addOption(
+      new Option(
+        "--lan",
+        "open to your network: listen on all addresses, and create an API key as with --make-key if none is set",
+      ).conflicts("host"),
+    )
     .option("--port <number>", "port to listen on, overrides the configuration", portNumber)
-    .addHelpText("after", examples("rigbridge serve --data /var/lib/rigbridge --host 0.0.0.0 --make-key"))
+    .addHelpText(
+      "after",
+      examples("rigbridge serve --lan", "rigbridge serve --data /var/lib/rigbridge --host 0.0.0.0 --make-key"),
+    )
     .action(failing(serve));
 }
 

@@ -42,13 +42,20 @@ export function welcome(served: Served): { readonly ready: string; readonly advi
   ];
   const ready = `Rigbridge ${version} is ready at ${url} with ${kinds.join(" and ")}`;
   const login = wantsKey ? " and log in with the API key" : "";
-  const elsewhere = others.length === 0 ? [] : [`Also reachable at ${others.join(", ")}`];
+  const elsewhere =
+    others.length > 0
+      ? [`Also reachable at ${others.join(", ")}`]
+      : miners === 0 && isOwnMachine(url)
+        ? ["Only this computer can open it; started with --lan, your network can"]
+        : [];
   const advice = miners > 0 ? [] : [...demoNotice(served), ...howToAdd(served)];
   return {
     ready,
     advice: [`Open ${url} in a browser${login}; ${url}/docs describes the API`, ...elsewhere, ...advice],
   };
 }
+
+const isOwnMachine = (url: string): boolean => /^http:\/\/(127\.|localhost\b|\[::1\])/.test(url);
 
 const demoNotice = ({ demoMiners }: Served): string[] =>
   demoMiners === 0

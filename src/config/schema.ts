@@ -18,6 +18,7 @@ import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } f
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
 import { Software } from "./software.ts";
+import { UpdateSettings } from "./updates.ts";
 import { WebhookHosts } from "./webhook-hosts.ts";
 
 /**
@@ -337,6 +338,7 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("retention of readings"),
+  updates: UpdateSettings.optional().describe("asks which version is the newest; absent = never"),
 });
 export interface Config extends z.infer<typeof Config> {}
 

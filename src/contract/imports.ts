@@ -1,17 +1,7 @@
 import { z } from "zod";
 import { CodedText } from "./coded-text.ts";
 import type { Table } from "./csv.ts";
-
-/**
- * The columns of a list of rigs, in and out. Rigs are found by the first four; the others, and a new address, are set. An
- * empty cell changes nothing.
- */
-export const importColumns = [
-  ...(["uid", "mac", "serial", "address"] as const),
-  ...(["name", "group", "site", "container", "rack", "slot", "tags"] as const),
-  ...(["driver", "interval", "login", "nameplate"] as const),
-] as const;
-export type ImportColumn = (typeof importColumns)[number];
+import { type ImportColumn, importColumns } from "./import-columns.ts";
 
 /** The maximum rows of a file. */
 export const mostImportRows = 10_000;

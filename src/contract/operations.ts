@@ -766,7 +766,15 @@ export const operations = {
   }),
   getVersion: get("/api/version", viewers, {
     summary: "The name and version of the service",
-    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    reply: z.object({
+      name: z.literal("Rigbridge"),
+      version: z.string(),
+      newest: z
+        .string()
+        .nullable()
+        .default(null)
+        .describe("newest version, asked for only if the configuration has `updates`; null = unknown"),
+    }),
     extension,
   }),
   listRooms: get("/api/rooms", viewers, {

@@ -4,7 +4,13 @@ import { secret } from "./secrets.ts";
 
 /** The body of POST /api/session. */
 export const SessionBody = z.object({
-  key: secret(z.string().min(1, "is required").max(1000).describe("the service's key or a user's own key")),
+  key: secret(
+    z
+      .string()
+      .min(1, "is required")
+      .max(1000)
+      .describe("the service's key, a user's own key, or a login code that the service has printed"),
+  ),
 });
 
 /** The caller, and the facts about the service that a page needs. */

@@ -21,6 +21,7 @@ import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
+import type { LoginCodes } from "./login-codes.ts";
 import { addMcpRoute } from "./mcp.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
@@ -61,6 +62,7 @@ export interface AppOptions {
   readonly mqtt?: () => MqttStatus | undefined;
   /** Storage of sessions; absent: they end with the process. */
   readonly sessions?: SessionLog;
+  readonly codes: LoginCodes;
   /** The folder of the built dashboard; by default the package's own. */
   readonly web?: string;
 }
@@ -141,7 +143,7 @@ export async function buildApp({
   addDocs(app, version);
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });
-  addSessionRoutes(app, { service, sessions, login, version, limits });
+  addSessionRoutes(app, { service, sessions, codes: options.codes, login, version, limits });
   addHookRoute(app, { service, limits });
   addMcpRoute(app, { service, settings, limits, version, log });
   addAgentRoute(app, { service, log });

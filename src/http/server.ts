@@ -9,12 +9,15 @@ import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { buildApp } from "./app.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
+import { LoginCodes } from "./login-codes.ts";
 import { hostForUrl, loopback } from "./security.ts";
 
 export interface HttpServer {
   /** The URL for clients on this machine. */
   readonly url: string;
   readonly address: { readonly host: string; readonly port: number };
+  /** A code that opens one session of the owner within 10 minutes; null if the service has no key. */
+  loginCode(): string | null;
   /** Stops listening, gives pending requests 3 s, and then closes all connections. */
   close(): Promise<void>;
 }
@@ -40,7 +43,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const host = settings.host === "localhost" ? "127.0.0.1" : settings.host;
   if (!loopback.has(host) && settings.key === undefined && !settings.open && settings.ingress === undefined)
     throw openDoor(settings.host);
-  const app = await buildApp({ ...options, limits });
+  const codes = new LoginCodes({ ownKey: () => settings.key, now: Date.now });
+  const app = await buildApp({ ...options, codes, limits });
   try {
     await app.listen({ host, port: settings.port });
   } catch (error) {
@@ -55,6 +59,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     address,
     url: `http://${hostForUrl(address.host)}:${address.port}`,
+    loginCode: () => codes.issue(),
     close: () => close(app, limits.closeTimeout),
   };
 }

@@ -9,12 +9,14 @@ import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { Admitted } from "./credentials.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { LoginCodes } from "./login-codes.ts";
 import { sessionPath } from "./paths.ts";
 import { endOf, type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
 
 interface Serving {
   readonly service: MiningService;
   readonly sessions: Sessions;
+  readonly codes: LoginCodes;
   readonly login: Admission["login"];
   readonly version: string;
   readonly limits: HttpLimits;
@@ -34,7 +36,7 @@ export const sessionOperations = {
 
 /** GET, POST and DELETE /api/session. */
 export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
-  const { service, sessions, login, version, limits } = serving;
+  const { service, sessions, codes, login, version, limits } = serving;
   const decodeRead = inputOf(sessionOperations.getSession);
   const decodeLogin = inputOf(sessionOperations.openSession);
 
@@ -68,7 +70,8 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     handler: async (request, reply) => {
       const body = await readJson(reply.raw, { ...limits, body: loginBytes }, request.chargeForBody);
       const { input } = decodeLogin({ params: {}, query: request.queryText, body });
-      const { key } = SessionBody.parse(input);
+      const given = SessionBody.parse(input).key;
+      const key = codes.redeem(given) ?? given;
       const admitted = login(request, reply, key);
       endSession(request);
       const { id, session } = sessions.open(admitted.holder?.id ?? null, key);

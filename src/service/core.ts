@@ -20,6 +20,7 @@ import { type LocalClock, localTimeIn } from "./money/local-time.ts";
 import { PoolBook } from "./money/pool-book.ts";
 import { pricing } from "./money/pricing.ts";
 import { Rates } from "./money/rates.ts";
+import { NewestVersion } from "./newest-version.ts";
 import { Alarms } from "./notifications/alarms.ts";
 import { ChannelBook } from "./notifications/channel-book.ts";
 import { Hooks } from "./notifications/hooks.ts";
@@ -53,6 +54,7 @@ export async function openCore(options: ServiceOptions) {
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
+  const newest = new NewestVersion({ settings: config.updates, log, repeat });
   const demoListeners: (() => Promise<void>)[] = [];
   return {
     options,
@@ -91,9 +93,12 @@ export async function openCore(options: ServiceOptions) {
     benchmarks: new Benchmarks(store.benchmarks, now),
     operations: {
       listAlgorithms: coins.listAlgorithms,
-      getVersion: async () => ({ name: "Rigbridge", version }),
+      getVersion: async () => ({ name: "Rigbridge", version, newest: newest.known }),
     },
+    start: () => newest.start(),
+    settled: () => newest.settled(),
     close: async (later: Promise<void>): Promise<void> => {
+      newest.close();
       await later;
       agents.close();
       await records.close();

@@ -1,10 +1,22 @@
-import { chownSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { copyingFailure, isDamaged } from "./failures.ts";
+import { checkTables, refuseDamaged } from "./check-tables.ts";
+import { copyingFailure } from "./failures.ts";
 import { inspect, locate, refuse } from "./file.ts";
 import { lock } from "./lock.ts";
-import { requireSpace } from "./space.ts";
+import { freeBytes, requireSpace } from "./space.ts";
 
 /**
  * Copies a store to a new file by SQLite itself, while a service uses it or not: one consistent state, without unused
@@ -39,7 +51,7 @@ export function restoreStore(backup: string, store: string, now: () => number = 
   const held = lock(path);
   try {
     inspect(source, "backup");
-    checkIntact(source);
+    checkTables(source, "integrity_check", useAnother);
     let kept: string | null = null;
     copy(source, path, (part) => {
       giveToOwner(path, [part, `${path}.lock`]);
@@ -51,20 +63,29 @@ export function restoreStore(backup: string, store: string, now: () => number = 
   }
 }
 
-const refuseDamaged = (file: string): never =>
-  refuse(`${file} is damaged; restore another backup. Nothing was changed.`);
+const useAnother = "restore another backup. Nothing was changed";
 
-/** Throws store.refused if SQLite finds a mistake in the file. */
-function checkIntact(file: string): void {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    if (database.prepare("pragma integrity_check(1)").get()?.integrity_check !== "ok") refuseDamaged(file);
-  } catch (error) {
-    if (isDamaged(error)) refuseDamaged(file);
-    throw error;
-  } finally {
-    database.close();
-  }
+/** Copies of stores that upgrades leave. */
+const copiesKept = 2;
+
+/**
+ * Copies a store of an earlier version beside it, before it is upgraded, and deletes all but the newest two of these copies.
+ * Returns the copy, or null if the disk has no room for it and the upgrade. Call it while holding the lock.
+ */
+export function keepBeforeUpgrade(path: string, version: number): string | null {
+  const folder = dirname(path);
+  const start = `${basename(path)}.version-`;
+  const target = join(folder, `${start}${version}`);
+  const others = readdirSync(folder)
+    .filter((name) => name.startsWith(start) && /^\d+$/.test(name.slice(start.length)))
+    .map((name) => join(folder, name))
+    .filter((each) => each !== target)
+    .toSorted((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
+  // Before the copy, which may need their space.
+  for (const each of others.slice(copiesKept - 1)) rmSync(each);
+  if (freeBytes(path) < 2 * statSync(path).size) return null;
+  copy(path, target, () => undefined);
+  return target;
 }
 
 /** Copies beside the target, and renames the copy, `ready`, once it is on disk. */
@@ -83,7 +104,7 @@ function copy(source: string, target: string, ready: (part: string) => void): vo
     renameSync(part, target);
     flush(dirname(target));
   } catch (error) {
-    if (isDamaged(error)) refuseDamaged(source);
+    refuseDamaged(source, error, useAnother);
     throw copyingFailure(source, target, error);
   } finally {
     database.close();

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { SessionLog } from "../contract/session.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
+import { keepBeforeUpgrade } from "./backup.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
@@ -10,7 +11,7 @@ import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type KeptValues, openKeptValues } from "./kept-values.ts";
 import { type Lock, lock } from "./lock.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, storeVersion } from "./migrations.ts";
 import { type MoneyDays, openMoneyDays } from "./money-days.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
@@ -127,6 +128,8 @@ export interface StoreOptions {
   /** The first id of everything is higher; by default as the API document has it. */
   readonly idsAfter?: number;
   readonly now: () => number;
+  /** Called before a store of an earlier version is upgraded, with its copy; null if the disk has no room for one. */
+  readonly upgrading?: (copy: string | null) => void;
 }
 
 /** Ids of external miners start at 1000000001 (2.2 of the API document). */
@@ -138,25 +141,34 @@ const managedApart = 50_000_000;
  * Opens the store, or creates it. Throws store.refused, having changed nothing, if the file is not a store, is of a newer
  * version, damaged, inaccessible, or in use by another service.
  */
-export const openStore = async ({ file, now, idsAfter = 0 }: StoreOptions): Promise<Store> => {
+export const openStore = async ({ file, now, idsAfter = 0, upgrading }: StoreOptions): Promise<Store> => {
   if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve, idsAfter);
   const path = locate(file);
   try {
-    return await openFile(path, now, false);
+    return await openFile(path, now, false, upgrading);
   } catch (error) {
     if (!isFull(error) || !releaseReserve(path)) throw openingFailure(path, error);
   }
-  return openFile(path, now, true).catch((error: unknown) => {
+  return openFile(path, now, true, upgrading).catch((error: unknown) => {
     throw openingFailure(path, error);
   });
 };
 
 /** `reserveReleased`: the disk is full, and the reserve was released to open the store. */
-const openFile = async (path: string, now: () => number, reserveReleased: boolean): Promise<Store> => {
+const openFile = async (
+  path: string,
+  now: () => number,
+  reserveReleased: boolean,
+  upgrading: StoreOptions["upgrading"],
+): Promise<Store> => {
   const storeLock = lock(path);
   try {
-    inspect(path);
+    const version = inspect(path);
     createPrivate(path);
+    if (version > 0 && version < storeVersion) {
+      const kept = keepBeforeUpgrade(path, version);
+      upgrading?.(kept);
+    }
     mark(path);
     return await build(path, now, storeLock, openReserve(path, reserveReleased));
   } catch (error) {

@@ -9,5 +9,11 @@ export function keyInAddress(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get("key");
 }
 
+/** The login code in an address that the service has printed, after `#`. It opens one session. */
+export const codeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get("code");
+
+/** A code that was tried is worth nothing any more. */
+export const removeCode = (): void => history.replaceState(null, "", location.pathname + location.search);
+
 /** The address of the wall view with a key. */
 export const wallAddress = (key: string): string => `${location.origin}${link("wall")}#${new URLSearchParams({ key })}`;

@@ -3,7 +3,7 @@ import { clockFinding, diskFinding, findingsText } from "../../src/cli/findings.
 
 const now = Date.UTC(2026, 10, 28, 12);
 
-test.each([
+test.each<[string, Parameters<typeof clockFinding>[0], boolean | null]>([
   ["a clock that was never set", { now: 0, isSynchronised: true, ofService: null }, false],
   ["one that differs from the service's", { now, isSynchronised: true, ofService: now - 61_000 }, false],
   ["one of which nothing is known", { now, isSynchronised: null, ofService: null }, null],

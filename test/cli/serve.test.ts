@@ -89,6 +89,15 @@ describe("rigbridge serve", () => {
     expect(second.said()).not.toContain(key);
     expect(await status(urlOf(second), { "x-api-key": key })).toBe(200);
     expect(existsSync(join(data, "rigbridge.db"))).toBe(true);
+    second.signal("SIGTERM");
+    await second.ended;
+    // Not on the network of the machine that runs the tests.
+    await writeFile(join(data, "rigbridge.yaml"), "http: { announce: false }\n");
+    const open = await running(["serve", "--port", "0", "--data", data, "--lan"], /Also reachable at/, place());
+    services.push(open);
+    const [, port] = /reachable at .*http:\/\/127\.0\.0\.1:(\d+)/.exec(open.said()) ?? [];
+    expect(await status(`http://127.0.0.1:${port}`)).toBe(401);
+    expect(await status(`http://127.0.0.1:${port}`, { "x-api-key": key })).toBe(200);
   });
 
   test("without options runs a demo farm, which leaves with the first real rig", async () => {

@@ -18,6 +18,14 @@ describe("the address that the service prints", () => {
     expect(advice.join("\n")).toContain("http://192.168.1.20:17790/api/miners");
   });
 
+  test("is this computer's alone on loopback, and the first start says how to open it to the network", () => {
+    const advice = (url: string, miners: number) => welcome({ ...served, url, others: [], miners }).advice.join("\n");
+    expect(advice("http://127.0.0.1:17790", 0)).toContain("Only this computer can open it; started with --lan");
+    expect(advice("http://[::1]:17790", 0)).toContain("--lan");
+    expect(advice("http://127.0.0.1:17790", 1)).not.toContain("--lan");
+    expect(advice("http://192.168.1.20:17790", 0)).not.toContain("--lan");
+  });
+
   test("is the only one where it listens on a single address", () => {
     for (const host of ["127.0.0.1", "192.168.1.20"]) {
       const url = `http://${host}:17790`;

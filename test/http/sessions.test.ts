@@ -67,6 +67,15 @@ describe("a browser", () => {
   });
   afterAll(() => at.server.close());
 
+  test("logs in with a login code once, as the owner", async () => {
+    const code = at.server.loginCode() ?? "";
+    const { answer, cookie } = await logIn(at, code);
+    expect([answer.status, answer.json.by]).toEqual([201, "session"]);
+    expect((await at.ask("GET", "/api/miners", { headers: { ...own(at), cookie } })).status).toBe(200);
+    expect((await logIn(at, code)).answer.json.code).toBe("key.wrong");
+    expect((await at.ask("GET", `/api/miners?key=${at.server.loginCode()}`)).json.code).toBe("key.wrong");
+  });
+
   test("gets a cookie that no script reads and no other site sends, for the folder it was asked in", async () => {
     const { answer, cookie } = await logIn(at, annasKey);
     expect([answer.status, answer.json.by]).toEqual([201, "session"]);

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import { storeVersion } from "../../src/store/migrations.ts";
@@ -63,6 +63,24 @@ describe.each(earlier)("the store %s", (fixture) => {
     expect(raw.prepare("pragma user_version").get()).toMatchObject({ user_version: storeVersion });
     expect(raw.prepare("pragma integrity_check").get()).toMatchObject({ integrity_check: "ok" });
     raw.close();
+  });
+
+  test("is kept as it was beside the upgraded one, with one other copy at most", async () => {
+    const file = storeOf(fixture);
+    const [, version] = /-(\d+)\.sql$/.exec(fixture) ?? [];
+    const before = contents(file);
+    for (const [age, earlierVersion] of [1, 2].entries()) {
+      writeFileSync(`${file}.version-${earlierVersion}`, "");
+      utimesSync(`${file}.version-${earlierVersion}`, 0, 1_000 - age);
+    }
+    const copies: (string | null)[] = [];
+    await (await openStore({ file, now: () => start, upgrading: (copy) => copies.push(copy) })).close();
+    expect(copies).toEqual([`${file}.version-${version}`]);
+    expect(contents(copies[0] ?? "")).toEqual(before);
+    const left = readdirSync(dirname(file)).filter((name) => name.includes(".version-"));
+    expect(left).toEqual(["rigbridge.db.version-1", `rigbridge.db.version-${version}`]);
+    await (await openStore({ file, now: () => start, upgrading: (copy) => copies.push(copy) })).close();
+    expect(copies).toHaveLength(1);
   });
 
   test("is read as it was written", async () => {

@@ -68,6 +68,8 @@ export interface Dashboard {
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   /** Reads every rig, so that what has changed there is on the page. */
   readAll(): Promise<void>;
+  /** A code that signs in once; null without a key. */
+  loginCode(): string | null;
   /** The service no longer answers. */
   goAway(): Promise<void>;
   /** The service answers again at the same address. */
@@ -143,6 +145,10 @@ class Running implements Dashboard {
     const { groupList } = await this.service.listMiners({}, caller);
     const enabled = [...minersIn(groupList)].filter(({ statusInfo }) => statusInfo.statusDisplay !== "Disabled");
     await Promise.all(enabled.map(({ id }) => this.service.pollMiner({ id }, caller)));
+  }
+
+  loginCode(): string | null {
+    return this.#server.loginCode();
   }
 
   goAway(): Promise<void> {

@@ -46,6 +46,19 @@ testInBrowser(
   },
 );
 
+testInBrowser("the login code in an address signs in once, and leaves the address", async () => {
+  const code = dashboard.loginCode() ?? "";
+  const first = await dashboard.visit(`#code=${code}`, { expected: /status of 401/ });
+  await first.page.getByRole("navigation").first().waitFor();
+  await first.page.waitForFunction(() => location.hash === "");
+  await first.page.reload();
+  await first.page.getByRole("navigation").first().waitFor();
+  await first.close();
+  const second = await dashboard.visit(`#code=${code}`, { expected: /status of 401/ });
+  await second.page.getByText("This code was used already").waitFor();
+  await second.close();
+});
+
 testInBrowser("tiles that do not fit follow on the next screen, by itself or by hand", async () => {
   const { page, close } = await dashboard.visit("wall?by=rig", { key: "the-key-of-the-owner" });
   await page.setViewportSize({ width: 375, height: 330 });

@@ -1,6 +1,7 @@
 import Papa from "papaparse";
 import { textOfCell } from "../../contract/csv.ts";
-import { type ImportColumn, type ImportMistake, importColumns, mostImportRows } from "../../contract/imports.ts";
+import { type ImportColumn, importColumns } from "../../contract/import-columns.ts";
+import { type ImportMistake, mostImportRows } from "../../contract/imports.ts";
 import { inAnyCase, nearest } from "../../contract/nearest.ts";
 import { oneOf } from "../../contract/wording.ts";
 import { parseAddress } from "../../link/address.ts";

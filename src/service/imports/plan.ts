@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { ImportChange, ImportColumn, ImportMistake, ImportRow } from "../../contract/imports.ts";
+import type { ImportColumn } from "../../contract/import-columns.ts";
+import type { ImportChange, ImportMistake, ImportRow } from "../../contract/imports.ts";
 import { minerFields } from "../../contract/inputs.ts";
 import { type Mistake, messageIn, RigbridgeError } from "../../contract/problems.ts";
 import { quantityIn } from "../../contract/quantity.ts";

@@ -1,4 +1,5 @@
-import type { ImportColumn, ImportMistake } from "../../contract/imports.ts";
+import type { ImportColumn } from "../../contract/import-columns.ts";
+import type { ImportMistake } from "../../contract/imports.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { canonicalHost, parseAddress, type RigAddress, storedAddress } from "../../link/address.ts";
 import type { Detail } from "../../messages/coded-text.ts";

@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 import { fieldText, useForm } from "../parts/use-form.ts";
 import { signIn } from "../session.ts";
-import { keyInAddress } from "../wall-key.ts";
+import { codeInAddress, keyInAddress, removeCode } from "../wall-key.ts";
 
 /** ms before a wall that could not sign in retries. */
 const againMs = 10_000;
@@ -14,15 +14,16 @@ const againMs = 10_000;
 const isOpenConnection = (): boolean =>
   location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname);
 
-/** Signs in with the key of the address if there is one; otherwise asks for a key. */
+/** Signs in with the key or code of the address if there is one; otherwise asks for a key. */
 export function SignIn() {
-  const key = keyInAddress();
+  const [code] = useState(codeInAddress);
+  const key = code ?? keyInAddress();
   const [isWrong, setWrong] = useState(false);
   useEffect(() => {
     if (key === null || isWrong) return;
     let timer: ReturnType<typeof setTimeout>;
     const enter = () =>
-      signIn(key).catch((error: unknown) => {
+      signIn(key).then(code === null ? undefined : removeCode, (error: unknown) => {
         if (error instanceof Problem && error.status === 401) setWrong(true);
         else timer = setTimeout(enter, againMs);
       });
@@ -30,11 +31,11 @@ export function SignIn() {
     return () => clearTimeout(timer);
   }, [key, isWrong]);
   if (key !== null && !isWrong) return <p class="starting">{t.shell.loading}</p>;
-  return <SignInForm isRevoked={isWrong} />;
+  return <SignInForm refused={!isWrong ? null : code === null ? t.signIn.wrong : t.signIn.usedCode} />;
 }
 
 /** Asks for an API key and creates a session with it; the key itself is not stored. */
-function SignInForm({ isRevoked }: { isRevoked: boolean }) {
+function SignInForm({ refused }: { refused: string | null }) {
   usePageTitle(t.signIn.title);
   const { wrongElsewhere, busy, submit } = useForm((data, form) =>
     signIn(fieldText(data, "key")).catch((error: unknown) => {
@@ -42,7 +43,7 @@ function SignInForm({ isRevoked }: { isRevoked: boolean }) {
       throw error instanceof Problem && error.status === 401 ? new Error(t.signIn.wrong) : error;
     }),
   );
-  const problem = wrongElsewhere() ?? (isRevoked ? t.signIn.wrong : null);
+  const problem = wrongElsewhere() ?? refused;
   return (
     <main class="alone">
       <form class="card sign-in" onSubmit={submit}>

@@ -1,8 +1,10 @@
 import { signal } from "@preact/signals";
+import type { Input } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { problemText } from "../../parts/messages.tsx";
 import { patiently } from "../../patiently.ts";
-import type { NewRig } from "./rig-list.ts";
+
+type NewRig = Input<"addMiner">;
 
 export interface Added {
   readonly address: string;

@@ -1,32 +1,46 @@
-import { useMemo, useState } from "preact/hooks";
-import { call } from "../../api.ts";
+import { useState } from "preact/hooks";
+import { importColumns } from "../../../contract/import-columns.ts";
+import type { ImportMistake, ImportPreview, ImportRow } from "../../../contract/imports.ts";
+import { addressOf, call } from "../../api.ts";
+import { ownWords } from "../../details.ts";
 import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Field } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { sayProblem } from "../../parts/messages.tsx";
+import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { may } from "../../session.ts";
-import { adding, addRigs } from "./add-rigs.ts";
-import { columns, rigListIn, rigListOf } from "./rig-list.ts";
+import { useButton } from "../../parts/use-form.ts";
 
-const longestFile = 5_000_000;
+/** Bytes that the service takes. */
+const longestFile = 1_000_000;
+/** Rows of each table. */
 const mostShown = 100;
 
-/** Imports rigs from a pasted table or a file, and exports the rigs as such a table. */
+/** Imports rigs from a pasted table or a file, after a preview, and exports the rigs as such a table. */
 export function FromList() {
   const [text, setText] = useState("");
-  const list = useMemo(() => rigListIn(text, t.add.listProblems), [text]);
-  const good = list.rigs.flatMap(({ rig }) => (rig === null ? [] : [rig]));
-  const bad = list.rigs.filter(({ problems }) => problems.length > 0);
+  const [preview, setPreview] = useState<ImportPreview | null>(null);
+  const { busy, send } = useButton();
+  const change = (next: string) => {
+    setText(next);
+    setPreview(null);
+  };
   const read = async (files: FileList | null) => {
     const file = files?.[0];
     if (file === undefined) return;
     if (file.size > longestFile) return sayProblem(new Error(t.add.tooLong));
-    setText(await file.text());
+    const decoded = utf8(await file.arrayBuffer());
+    if (decoded === null) return sayProblem(new Error(t.add.notUtf8));
+    change(decoded);
   };
+  const commit = (id: number) =>
+    send(async () => {
+      const { added, changed } = await call("commitImport", { id });
+      change("");
+      say(t.add.imported({ added: number(added), changed: number(changed) }));
+    });
   return (
     <>
       <Card>
@@ -34,11 +48,10 @@ export function FromList() {
           class="add-form"
           onSubmit={(event) => {
             event.preventDefault();
-            setText("");
-            void addRigs(good);
+            void send(async () => setPreview(await call("previewImport", { csv: text })));
           }}
         >
-          <Field label={t.add.list} hint={t.add.listHint({ columns: columns.join(", ") })}>
+          <Field label={t.add.list} hint={t.add.listHint({ columns: importColumns.join(", ") })}>
             {(control) => (
               <textarea
                 {...control}
@@ -47,7 +60,7 @@ export function FromList() {
                 rows={8}
                 value={text}
                 spellcheck={false}
-                onInput={({ currentTarget }) => setText(currentTarget.value)}
+                onInput={({ currentTarget }) => change(currentTarget.value)}
               />
             )}
           </Field>
@@ -61,61 +74,137 @@ export function FromList() {
               />
             )}
           </Field>
-          {text.trim() === "" ? null : (
-            <div role="status">
-              <p>{counted(good.length, t.add.toAdd)}</p>
-              {list.problems.map((problem) => (
-                <p key={problem} class="field-problem" dir="auto">
-                  {problem}
-                </p>
-              ))}
-              {bad.length === 0 ? null : <p class="field-problem">{counted(bad.length, t.add.leftOut)}</p>}
-            </div>
-          )}
-          {bad.length === 0 ? null : (
-            <Scroll name={t.add.mistakes}>
-              <table class="add-table">
-                <caption>{t.add.mistakes}</caption>
-                <tbody>
-                  {bad.slice(0, mostShown).map(({ line, problems }) => (
-                    <tr key={line}>
-                      <th scope="row">{t.add.line({ line: number(line) })}</th>
-                      <td>{problems.join(" ")}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )}
-          <button class="button primary" type="submit" disabled={good.length === 0 || adding.value?.running === true}>
-            {good.length === 0 ? t.add.title : counted(good.length, t.add.addThem)}
+          <button class="button" type="submit" disabled={text.trim() === "" || busy}>
+            {t.add.preview}
           </button>
         </form>
+        <div role="status">{preview === null ? null : <Summary preview={preview} />}</div>
+        {preview === null ? null : <Details preview={preview} busy={busy} commit={commit} />}
       </Card>
       {rigs.value.byId.size === 0 ? null : (
         <Card title={t.add.export}>
           <p class="hint">{t.add.exportHint}</p>
-          <button type="button" class="button save-list" onClick={() => void saveList()}>
+          <a
+            class="button save-list"
+            href={addressOf("exportMiners", { format: "csv", bom: true })}
+            download="rigs.csv"
+          >
             <Icon name="download" /> {t.add.download}
-          </button>
+          </a>
         </Card>
       )}
     </>
   );
 }
 
-async function saveList(): Promise<void> {
+function utf8(bytes: ArrayBuffer): string | null {
   try {
-    const groups = may("listGroups") ? await call("listGroups", {}) : [];
-    const names = new Map(groups.map(({ id, name }) => [id, name]));
-    const text = rigListOf(rigs.value.byId.values(), (id) => names.get(id) ?? "");
-    const address = URL.createObjectURL(new Blob(["\uFEFF", text], { type: "text/csv" }));
-    const anchor = document.createElement("a");
-    anchor.href = address;
-    anchor.download = "rigs.csv";
-    anchor.click();
-    URL.revokeObjectURL(address);
-  } catch (error) {
-    sayProblem(error);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
   }
+}
+
+function Summary({ preview: { counts, ignored } }: { preview: ImportPreview }) {
+  const { added, changed, same, error } = counts;
+  return (
+    <>
+      <p>
+        {t.add.counts({ added: number(added), changed: number(changed), same: number(same), error: number(error) })}
+      </p>
+      {ignored.length === 0 ? null : <p>{t.add.ignored({ columns: ignored.join(", ") })}</p>}
+    </>
+  );
+}
+
+interface DetailsProps {
+  readonly preview: ImportPreview;
+  readonly busy: boolean;
+  readonly commit: (id: number) => Promise<void>;
+}
+
+function Details({ preview: { id, mistakes, moreMistakes, rows, counts }, busy, commit }: DetailsProps) {
+  const count = counts.added + counts.changed;
+  if (id === null) return <Mistakes mistakes={mistakes} more={moreMistakes} />;
+  if (count === 0) return <p>{t.add.nothingToImport}</p>;
+  return (
+    <>
+      <Changes rows={rows.filter(({ state }) => state === "added" || state === "changed")} />
+      <button type="button" class="button primary save-list" disabled={busy} onClick={() => void commit(id)}>
+        {counted(count, t.add.importThem)}
+      </button>
+    </>
+  );
+}
+
+function Mistakes({ mistakes, more }: { mistakes: readonly ImportMistake[]; more: number }) {
+  return (
+    <>
+      <p class="field-problem">{t.add.fix}</p>
+      <Scroll name={t.add.mistakes}>
+        <table class="add-table">
+          <caption>{t.add.mistakes}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t.add.lineName}</th>
+              <th scope="col">{t.add.column}</th>
+              <th scope="col">{t.add.mistake}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {mistakes.slice(0, mostShown).map(({ line, column, name, message, coded }) => (
+              <tr key={`${line} ${column} ${message}`}>
+                <th scope="row">{number(line)}</th>
+                <td>
+                  <bdi>{name ?? (column === null ? "" : number(column))}</bdi>
+                </td>
+                <td dir="auto">{ownWords(message, coded)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <More count={Math.max(0, mistakes.length - mostShown) + more} />
+    </>
+  );
+}
+
+function Changes({ rows }: { rows: readonly ImportRow[] }) {
+  return (
+    <>
+      <Scroll name={t.add.previewed}>
+        <table class="add-table">
+          <caption>{t.add.previewed}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t.add.lineName}</th>
+              <th scope="col">{t.add.rig}</th>
+              <th scope="col">{t.add.happens}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, mostShown).map((row) => (
+              <tr key={row.line}>
+                <td>{number(row.line)}</td>
+                <th scope="row">
+                  <bdi>{row.name}</bdi>
+                </th>
+                <td dir="auto">{whatHappens(row)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <More count={Math.max(0, rows.length - mostShown)} />
+    </>
+  );
+}
+
+const More = ({ count }: { count: number }) =>
+  count === 0 ? null : <p class="hint">{t.add.moreRows({ count: number(count) })}</p>;
+
+function whatHappens({ state, changes }: ImportRow): string {
+  if (state === "added") return t.add.states.added;
+  const text = (value: string | null): string => value ?? t.add.unset;
+  return changes.map(({ field, from, to }) => t.add.change({ field, from: text(from), to: text(to) })).join(", ");
 }

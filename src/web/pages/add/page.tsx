@@ -15,7 +15,8 @@ const ways = ["search", "address", "list"] as const;
 /** Adds rigs: found on the network, by address, or from a list. */
 export default function Add() {
   const { query } = useRoute();
-  const possible = ways.filter((way) => way !== "search" || may("startDiscovery"));
+  const needs = { search: "startDiscovery", address: "addMiner", list: "previewImport" } as const;
+  const possible = ways.filter((way) => may(needs[way]));
   const way = possible.find((each) => each === query.by) ?? possible[0];
   return (
     <Page limited title={t.add.title} lead={t.add.lead}>

@@ -34,6 +34,8 @@ const unknownSettings = (miner: MinerDetail): MinerSettings => ({
   interval: null,
   offlineExpected: false,
   hasLogin: false,
+  login: null,
+  powerNameplate: null,
   supply: null,
 });
 
