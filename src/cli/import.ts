@@ -43,7 +43,7 @@ export function exportCommand(): Command {
 async function importRigs(file: string, { preview: isPreview, yes, ...options }: ImportOptions): Promise<void> {
   if (!isPreview && !yes && !process.stdin.isTTY)
     throw new RigbridgeError("input.invalid", "Nothing was imported: without a terminal to ask on, give --yes");
-  const csv = file === "-" ? await textOf(process.stdin) : await readFile(file, "utf8");
+  const csv = file === "-" ? await textOf(process.stdin) : await textIn(file);
   await withService(options, async (service) => {
     const found = await service.previewImport({ csv }, caller);
     if (found.id === null) throw new RigbridgeError("input.invalid", mistakesText(found));
@@ -52,6 +52,17 @@ async function importRigs(file: string, { preview: isPreview, yes, ...options }:
     if (isPreview || added + changed === 0) return;
     await commit(service, found.id, yes === true || (await confirm("Import them?", process.stdin, process.stderr)));
   });
+}
+
+/** The text of a file. Throws `input.invalid` if it cannot be read. */
+async function textIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : error;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    throw new RigbridgeError("input.invalid", `The file ${file} ${why}`);
+  }
 }
 
 async function commit(service: Client, id: number, isWanted: boolean): Promise<void> {

@@ -9,6 +9,8 @@ export interface BodyLimits {
   readonly pieces: number;
   /** Levels of nesting. */
   readonly depth: number;
+  /** Characters of one string; by default those that any other operation needs. */
+  readonly characters?: number;
 }
 
 /** Called for every piece; throws if the client exceeds its write limit. */
@@ -24,7 +26,7 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
   if (bytes.length === 0)
     throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
   if (type === undefined) throw notJson();
-  return parseBody(utf8(bytes), limits.depth);
+  return parseBody(utf8(bytes), limits.depth, limits.characters);
 }
 
 /** Whether a request says that its body is CSV. */

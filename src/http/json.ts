@@ -3,7 +3,8 @@ import { isRecord } from "../contract/record.ts";
 import { surveyJson } from "./json-survey.ts";
 
 /** Parses a JSON body. Throws `input.invalid` with the position of the error, quoting nothing of the body. */
-export const parseBody = (text: string, deepest: number): unknown => parseJson(text, deepest, "body");
+export const parseBody = (text: string, deepest: number, longestText?: number): unknown =>
+  parseJson(text, deepest, "body", longestText);
 
 /** Limits of a JSON text: far above what any operation needs, and low enough to be scanned at once. */
 const most = {
@@ -19,9 +20,9 @@ const most = {
  * Parses a JSON text, which errors call `name`, as "payload". The text is scanned first: JSON.parse and the schemas take
  * ten times as long on texts with excessive nesting, names or escapes.
  */
-export function parseJson(text: string, deepest: number, name: string): unknown {
-  const { fault, excess } = surveyJson(text, { ...most, levels: deepest });
-  if (excess !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${excesses[excess]}`);
+export function parseJson(text: string, deepest: number, name: string, characters: number = most.characters): unknown {
+  const { fault, excess } = surveyJson(text, { ...most, characters, levels: deepest });
+  if (excess !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${excesses[excess](characters)}`);
   if (fault !== undefined) throw new RigbridgeError("input.invalid", `The ${name} is not JSON: ${place(text, fault)}`);
   const value: unknown = JSON.parse(text);
   const forbidden = forbiddenIn(value);
@@ -31,10 +32,10 @@ export function parseJson(text: string, deepest: number, name: string): unknown 
 }
 
 const excesses = {
-  levels: "is nested too deeply",
-  names: `has more than ${most.names.toLocaleString("en-US")} names`,
-  items: `has more than ${most.items.toLocaleString("en-US")} items in its lists`,
-  characters: `has a string of more than ${most.characters.toLocaleString("en-US")} characters`,
+  levels: () => "is nested too deeply",
+  names: () => `has more than ${most.names.toLocaleString("en-US")} names`,
+  items: () => `has more than ${most.items.toLocaleString("en-US")} items in its lists`,
+  characters: (longest: number) => `has a string of more than ${longest.toLocaleString("en-US")} characters`,
 };
 
 /** Names that would reach a prototype. */

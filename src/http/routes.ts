@@ -94,7 +94,7 @@ async function bodyOf(
   const { csvBody } = operation;
   return csvBody !== undefined && isCsv(response.req)
     ? { [csvBody]: await readCsv(response, limits, chargeForBody) }
-    : readJson(response, limits, chargeForBody);
+    : readJson(response, csvBody === undefined ? limits : { ...limits, characters: limits.body }, chargeForBody);
 }
 
 /** 202 for an action that the rig has not accepted yet. */

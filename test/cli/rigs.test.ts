@@ -101,6 +101,11 @@ describe("rigbridge import and export", () => {
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-import-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, "rigs.csv");
+    // Long enough that a limit for texts of other requests would refuse it.
+    const lines = Array.from({ length: 600 }, (_, index) => `127.103.0.1:${index + 1},A rig with the number ${index}`);
+    await writeFile(file, ["address,name", ...lines].join("\n"));
+    const long = await command(["import", file, "--preview"], { env });
+    expect(long.stdout).toMatch(/\n600 rigs to add, 0 to change, 0 the same\.\n$/);
     await writeFile(file, "address,name,group\n127.0.0.1:1,One,Hall\n127.0.0.1:2,Two,Hal\n127.0.0.1:x,Three,\n");
     expect(await command(["import", file, "--yes"], { env })).toEqual({
       code: 1,
@@ -117,6 +122,9 @@ describe("rigbridge import and export", () => {
     expect((await command(["list"], { env })).stdout).toMatch(/^There are no rigs; /);
     expect((await command(["import", file, "--yes"], { env })).stdout).toMatch(
       /\n2 rigs added, 0 changed, 0 the same\.\n$/,
+    );
+    expect((await command(["import", `${file}.old`, "--yes"], { env })).stderr).toMatch(
+      /rigs\.csv\.old does not exist/,
     );
     await writeFile(file, (await command(["export"], { env })).stdout);
     expect((await command(["import", file, "--yes"], { env })).stdout).toBe(
