@@ -72,6 +72,11 @@ export function planOf(
       mistakes.push(mistakeAt(row.line, [place, column], what));
     };
     const wanted = wantedIn(row, wrong);
+    const named = row.cells.get("group");
+    let group: GroupOfRow | undefined;
+    checked(wrong, () => {
+      group = named === undefined ? undefined : context.group(named);
+    });
     const match = matches[index];
     const present = match?.id == null ? undefined : context.present(match.id);
     const name = row.cells.get("name") ?? present?.name ?? row.cells.get("address") ?? [...row.cells.values()][0] ?? "";
@@ -79,8 +84,6 @@ export function planOf(
     if (match === undefined || mistakes.length > before) return { ...shown, state: "error", changes: [] };
     const changes: ImportChange[] = [];
     checked(wrong, () => {
-      const named = row.cells.get("group");
-      const group = named === undefined ? undefined : context.group(named);
       const { body, changes: differing } = differences(row, { ...wanted, group }, present);
       changes.push(...differing);
       if (match.id === null) added.push(context.newRow({ ...body, address: row.cells.get("address") ?? "" }));
