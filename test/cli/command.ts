@@ -104,9 +104,7 @@ export async function command(args: readonly string[], { cwd, env = {} }: Omit<P
 
 /** Without variables of Rigbridge and of Node. */
 const cleanEnv = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_|NODE_OPTIONS)/.test(name)),
-  );
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_|NODE_OPTIONS)/.test(name)));
 
 /** Runs the command to its end, as a process. */
 export function rigbridge(args: readonly string[], place: Place = {}): Promise<Ended> {
