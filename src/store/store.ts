@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import type { z } from "zod";
 import type { SessionLog } from "../contract/session.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
@@ -162,17 +163,21 @@ const openFile = async (
   upgrading: StoreOptions["upgrading"],
 ): Promise<Store> => {
   const storeLock = lock(path);
+  let version = 0;
+  let copy: string | null = null;
   try {
-    const version = inspect(path);
+    version = inspect(path);
     createPrivate(path);
     if (version > 0 && version < storeVersion) {
-      const kept = keepBeforeUpgrade(path, version);
-      upgrading?.(kept);
+      copy = keepBeforeUpgrade(path, version);
+      upgrading?.(copy);
     }
     mark(path);
     return await build(path, now, storeLock, openReserve(path, reserveReleased));
   } catch (error) {
     storeLock.release();
+    // Not upgraded, so that the copy is the same as the store.
+    if (copy !== null && inspect(path) === version) rmSync(copy, { force: true });
     throw error;
   }
 };
