@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts";
 import { CodedText } from "../contract/coded-text.ts";
 import * as events from "../contract/events.ts";
+import * as imports from "../contract/imports.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import { HttpPlug, HttpPlugSettings, MqttPlugSettings } from "../contract/plug-settings.ts";
@@ -201,6 +202,12 @@ const replies = named({
   SettingsChange,
   SettingsReload,
   BrokerList,
+  ImportMistake: imports.ImportMistake,
+  ImportRow: imports.ImportRow,
+  ImportPreview: imports.ImportPreview,
+  ImportResult: imports.ImportResult,
+  ExportedMiner: imports.ExportedMiner,
+  MinerExport: imports.MinerExport,
   TopicList,
   SettingsFinding,
   SettingsTest,
@@ -213,6 +220,7 @@ const replies = named({
 });
 const bodies = named({
   ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
+  ImportBody: imports.ImportBody,
   TemplateBody,
   ChannelBody,
   ChannelPatch,

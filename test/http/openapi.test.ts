@@ -81,7 +81,12 @@ describe("the OpenAPI document", () => {
     const events = at("paths", "/api/events/rows", "get", "responses", "200", "content", "text/event-stream");
     expect(events["x-rigbridge-event"]).toEqual({ $ref: "#/components/schemas/RowEvent" });
     const tables = Object.keys(at("paths")).filter((path) => path.endsWith(".csv"));
-    expect(tables).toEqual(["/api/miners/{id}/history.csv", "/api/money.csv", "/api/summary/history.csv"]);
+    expect(tables).toEqual([
+      "/api/miners/{id}/history.csv",
+      "/api/money.csv",
+      "/api/summary/history.csv",
+      "/api/miners/settings.csv",
+    ]);
     for (const path of tables)
       expect(Object.keys(at("paths", path, "get", "responses", "200", "content"))).toEqual(["text/csv"]);
   });
