@@ -90,7 +90,7 @@ function documentedForms(name: OperationName): readonly Form[] {
 
 function entry(name: OperationName, { path, without, isTable }: Form): Json {
   const operation: Operation = operations[name];
-  const { kind, method, extension, summary, body, csvBody, alias } = operation;
+  const { kind, method, extension, summary, body, alias } = operation;
   const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
   const isPlain = path === operation.path;
@@ -118,13 +118,8 @@ function entry(name: OperationName, { path, without, isTable }: Form): Json {
     ...(body === undefined
       ? {}
       : {
-          requestBody: {
-            required: true,
-            content: {
-              "application/json": { schema: reference(body) },
-              ...(csvBody === undefined ? {} : { "text/csv": { schema: { type: "string" } } }),
-            },
-          },
+          // A second type, such as text/csv, makes some generators leave the operation out.
+          requestBody: { required: true, content: { "application/json": { schema: reference(body) } } },
         }),
     responses: {
       ...(isStream ? streamed(operation) : answered(operation, isTable, atTheRig.has(name))),
