@@ -77,9 +77,9 @@ async function schemathesis(service: ServiceProcess): Promise<void> {
   verdict.check(`Schemathesis: every answer is as the document says (${cases})`, printed !== null);
 }
 
-/** A body that is too large is refused before it is read: a refusal, too, which Schemathesis does not count as one. */
+/** What is too large, a body or an address, is refused before it is read: a refusal, too, which Schemathesis does not count as one. */
 const refusals = `[checks]
-negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431, "5xx"]
 
 `;
 
