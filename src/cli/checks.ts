@@ -1,5 +1,6 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { rigLogin } from "../config/rig-login.ts";
 import type { Config, MinerSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { parseAddress } from "../link/address.ts";
@@ -120,21 +121,23 @@ export async function checkServiceLogins(service: Client): Promise<Finding[]> {
 const mostRead = 50;
 
 /** Reads the rigs of the configuration once. */
-export async function checkLogins(miners: readonly MinerSettings[], makersLogin: boolean): Promise<Finding[]> {
-  const read = miners.slice(0, mostRead);
-  const results = await Promise.all(read.map((miner) => readLogin(miner, makersLogin)));
+export async function checkLogins(config: Pick<Config, "miners" | "logins" | "poll">): Promise<Finding[]> {
+  const results = await Promise.all(config.miners.slice(0, mostRead).map((miner) => readLogin(miner, config)));
   const found = results.filter((each) => each !== null);
   const right = results.length - found.length;
   return found.some(({ ok }) => ok === false) || right === 0 ? found : [loginsRight(right), ...found];
 }
 
 /** Null if it can be read with its login. */
-async function readLogin(miner: MinerSettings, makersLogin: boolean): Promise<Finding | null> {
-  const { address, name = address, driver: wanted, username, password, token } = miner;
+async function readLogin(
+  miner: MinerSettings,
+  { logins, poll }: Pick<Config, "logins" | "poll">,
+): Promise<Finding | null> {
+  const { address, name = address, driver: wanted } = miner;
   const driver = drivers.find(({ id }) => id === wanted);
   const signal = AbortSignal.timeout(15_000);
   try {
-    const credentials = { username, password, token, makersLogin };
+    const credentials = { ...rigLogin(miner, logins), makersLogin: poll.makersLogins };
     const { rig } = await identify(parseAddress(address), credentials, signal, driver);
     try {
       const { locked } = await rig.read(signal);

@@ -58,11 +58,7 @@ async function doctor(options: DoctorOptions, isNamed: boolean): Promise<void> {
         { subject: "Service", ok: false, message: `none answers at ${url}`, advice: "start it, or correct the URL" },
       ];
     if (place === null) return [];
-    return [
-      await checkPort(config.http),
-      ...(await checkBroker(config.mqtt)),
-      ...(await checkLogins(config.miners, config.poll.makersLogins)),
-    ];
+    return [await checkPort(config.http), ...(await checkBroker(config.mqtt)), ...(await checkLogins(config))];
   };
   const findings = [...local, ...(await rest())];
   console.log(findingsText(findings, isColoured(process.stdout)));

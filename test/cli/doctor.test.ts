@@ -27,11 +27,15 @@ test("without a service, doctor names a taken port, a broker that does not answe
   const address = taken.address();
   const port = typeof address === "object" ? address?.port : null;
   const rig = await startRig({ kind: "xmrig", token: "right", restricted: false });
+  const other = await startRig({ kind: "xmrig", token: "right", restricted: false });
   const file = join(data, "rigbridge.yaml");
   const text = [
     `http: { port: ${port}, key: secret-of-the-service }`,
     `mqtt: { url: "mqtt://127.0.0.1:${await freePort()}", username: rigs, password: secret-of-the-broker }`,
-    `miners: [{ address: "${rig.address}", name: Attic, token: secret-of-the-rig }]`,
+    "logins: [{ name: shed, token: right }]",
+    "miners:",
+    `  - { address: "${rig.address}", name: Attic, token: secret-of-the-rig }`,
+    `  - { address: "${other.address}", name: Shed, login: shed }`,
   ].join("\n");
   await writeFile(file, text, { mode: 0o600 });
   const { code, stdout, stderr } = await rigbridge(["doctor", "--data", data]);
@@ -41,6 +45,7 @@ test("without a service, doctor names a taken port, a broker that does not answe
   expect(found).toContain(`wrong Port Cannot listen on 127.0.0.1 port ${port}: another program listens there.`);
   expect(found).toContain("wrong Broker No broker answers at");
   expect(found).toContain(`wrong Login Attic: XMRig at ${rig.address} rejects this access token`);
+  expect(found).not.toContain("Shed");
   expect(found).toContain("3 things to repair.");
   expect(stdout).not.toContain("secret-of");
 });

@@ -1,10 +1,11 @@
+import { rigLogin } from "../../config/rig-login.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Identity } from "../../contract/readings.ts";
 import type { Declared, ReadSettings } from "../../fleet/declared.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { hostAndPort, isNoRig, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
-import type { Credentials, PoolPassword } from "../../link/link.ts";
+import type { PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram } from "../../link/programs/host-program.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 import type { MinerFacts } from "./present-miner.ts";
@@ -34,7 +35,6 @@ export const declaredOf = (
   poolPassword: PoolPassword,
 ): Omit<Declared, "supply"> => {
   const { program } = miner;
-  const login = loginOf(miner, logins);
   const { makersLogin, ...settings } = readSettingsOf(miner, poll);
   const address =
     program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
@@ -42,9 +42,7 @@ export const declaredOf = (
     id: miner.id,
     address,
     credentials: {
-      username: login.username,
-      password: login.password,
-      token: login.token,
+      ...rigLogin(miner, logins),
       makersLogin,
       poolPassword,
     },
@@ -57,14 +55,6 @@ export const declaredOf = (
   };
   return program === undefined ? declared : { ...declared, program };
 };
-
-/** Its own login, otherwise the one that it names. */
-function loginOf(miner: StoredMiner, logins: Config["logins"]): Pick<Credentials, "username" | "password" | "token"> {
-  const { username, password, token } = miner;
-  if (username !== null || password !== null || token !== null)
-    return { username: username ?? undefined, password: password ?? undefined, token: token ?? undefined };
-  return logins.find(({ name }) => name === miner.login) ?? {};
-}
 
 /** Where the rig is read. */
 export function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
