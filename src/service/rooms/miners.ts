@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { undoTimeoutMs } from "../../link/plugs/plugged-rig.ts";
 import { UsableLists } from "../automation/usable-lists.ts";
 import type { Core } from "../core.ts";
@@ -79,9 +80,9 @@ export function openMiners(core: Core) {
     },
   });
   shown.onChange(({ poll, logins }, before) => {
-    if (logins !== before.logins)
+    if (!isDeepStrictEqual(logins, before.logins))
       for (const miner of enabled(store.miners)) if (miner.login !== null) registry.put(miner);
-    if (poll !== before.poll) registry.adjust();
+    if (!isDeepStrictEqual(poll, before.poll)) registry.adjust();
     registry.arrange();
     registry.changeAll();
     events.changed();
