@@ -45,7 +45,7 @@ export interface ReadingTool extends ToolHead {
 
 export interface ActingTool extends ToolHead {
   readonly acts: true;
-  /** Finds what is concerned; nothing is done yet. */
+  /** Finds the rigs, and does nothing yet. */
   plan(args: unknown, context: ToolContext): Promise<Plan>;
 }
 

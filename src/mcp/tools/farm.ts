@@ -162,7 +162,7 @@ export const listRooms = reading({
 export const listRules = reading({
   name: "list_rules",
   title: "List rules",
-  description: "The rules that act or notify by themselves, whether they are on, and what each did last, in pages.",
+  description: "The rules that act or notify automatically, whether they are on, and what each did last, in pages.",
   input: z.strictObject(pageInput),
   uses: ["listRules"],
   read: async (page, { service, caller }) =>

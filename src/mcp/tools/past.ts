@@ -4,7 +4,7 @@ import { asData, longestMessage } from "../data-text.ts";
 import { hashrateText, kilowattHours, short } from "../figures.ts";
 import { pageInput, pageOf } from "../page.ts";
 import { GroupRef, RigRef, rigNamed } from "../rigs.ts";
-import { reading } from "../tool.ts";
+import { reading, type ToolContext } from "../tool.ts";
 
 const hour = 3_600_000;
 const mostPoints = 100;
@@ -125,9 +125,11 @@ export const electricityPrice = reading({
   uses: ["listMinerRows", "getPrices"],
   read: async ({ rig, hours }, context) => {
     const { service, caller, now } = context;
-    const miner = rig === undefined ? {} : { miner: (await rigNamed(rig, context)).id };
     const from = now();
-    const prices = await service.getPrices({ ...miner, from, to: from + hours * hour }, caller);
+    const prices = await service.getPrices(
+      { ...(await filterOf(rig, undefined, context)), from, to: from + hours * hour },
+      caller,
+    );
     return {
       currency: prices.currency,
       nowPerKwh: prices.now,
@@ -170,23 +172,27 @@ export const notifications = reading({
   },
 });
 
+/** The arguments of what happened to one rig, or to all. */
+const pastInput = z.strictObject({
+  rig: RigRef.optional().describe("id, uid or name; absent = all rigs"),
+  since: Time.optional().describe("ISO 8601 with zone"),
+  ...pageInput,
+});
+
+const filterOf = async (rig: number | string | undefined, since: number | undefined, context: ToolContext) => ({
+  ...(rig === undefined ? {} : { miner: (await rigNamed(rig, context)).id }),
+  ...(since === undefined ? {} : { since }),
+});
+
 export const whatHappened = reading({
   name: "what_happened",
   title: "What happened to rigs",
   description:
     "Commands that were sent to rigs, with sender and result, and notes, repairs and restarts; newest first, in pages.",
-  input: z.strictObject({
-    rig: RigRef.optional().describe("id, uid or name; absent = all rigs"),
-    since: Time.optional().describe("ISO 8601 with zone"),
-    ...pageInput,
-  }),
+  input: pastInput,
   uses: ["listMinerRows", "listCommands"],
   read: async ({ rig, since, ...page }, context) => {
-    const miner = rig === undefined ? {} : { miner: (await rigNamed(rig, context)).id };
-    const { commandList } = await context.service.listCommands(
-      { ...miner, ...(since === undefined ? {} : { since }) },
-      context.caller,
-    );
+    const { commandList } = await context.service.listCommands(await filterOf(rig, since, context), context.caller);
     return pageOf("entries", commandList, page, (command) => ({
       time: command.time,
       rig: command.minerId,
@@ -210,18 +216,10 @@ export const ruleRuns = reading({
   name: "rule_runs",
   title: "What rules did",
   description: "What rules and schedules did, and what held them back, newest first, in pages.",
-  input: z.strictObject({
-    rig: RigRef.optional().describe("id, uid or name; absent = all rigs"),
-    since: Time.optional().describe("ISO 8601 with zone"),
-    ...pageInput,
-  }),
+  input: pastInput,
   uses: ["listMinerRows", "listRuns"],
   read: async ({ rig, since, ...page }, context) => {
-    const miner = rig === undefined ? {} : { miner: (await rigNamed(rig, context)).id };
-    const { runs } = await context.service.listRuns(
-      { ...miner, ...(since === undefined ? {} : { since }) },
-      context.caller,
-    );
+    const { runs } = await context.service.listRuns(await filterOf(rig, since, context), context.caller);
     return pageOf("runs", runs, page, (run) => ({
       time: run.time,
       kind: run.kind,
