@@ -11,7 +11,7 @@ const home = "\u{1b}[H";
 const clearLine = "\u{1b}[K";
 const clearRest = "\u{1b}[J";
 
-/** Draws a whole screen anew, at most twice a second; the terminal is as before once it is closed or the process ends. */
+/** Redraws the whole screen, at most twice a second, and restores the terminal when it is closed or the process ends. */
 export class Terminal {
   readonly #output: WriteStream;
   readonly #lines: (size: ScreenSize) => readonly string[];

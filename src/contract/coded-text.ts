@@ -4,7 +4,7 @@ import type { CodedText as Coded } from "../messages/coded-text.ts";
 const withValues = <Value extends z.ZodType>(value: Value) =>
   z.object({
     code: z.string().describe("of the text in the catalogue of messages"),
-    values: z.record(z.string(), value).describe("what is put into it, by name; a text by code is put in as its text"),
+    values: z.record(z.string(), value).describe("inserted values, by name; a text by code is inserted as its text"),
   });
 
 const plain = [z.string(), z.number()] as const;

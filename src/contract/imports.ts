@@ -42,7 +42,7 @@ export const ImportRow = z.object({
   state: z.enum(["added", "changed", "same", "error"]),
   miner: z.int().nullable().describe("id of the rig; null: it is a new one, or none was found"),
   name: text.describe("the rig's name, otherwise its address"),
-  changes: z.array(ImportChange).describe("what differs; of a new rig, everything that is set"),
+  changes: z.array(ImportChange).describe("differences; for a new rig, everything that is set"),
 });
 export type ImportRow = z.infer<typeof ImportRow>;
 

@@ -95,7 +95,7 @@ function copy(source: string, target: string, ready: (part: string) => void): vo
   const database = new DatabaseSync(source, { readOnly: true });
   try {
     requireSpace(target, usedBytes(database));
-    // SQLite takes an empty file as a new one; so nobody else can read it, at no time.
+    // SQLite accepts an empty file as a new database. Created here, the file is readable by its owner only, from the start.
     closeSync(openSync(part, "wx", 0o600));
     database.exec("pragma busy_timeout = 5000");
     database.prepare("vacuum into ?").run(part);

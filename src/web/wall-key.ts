@@ -12,7 +12,7 @@ export function keyInAddress(): string | null {
 /** The login code in an address that the service has printed, after `#`. It opens one session. */
 export const codeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get("code");
 
-/** A code that was tried is worth nothing any more. */
+/** A used code no longer opens a session. */
 export const removeCode = (): void => history.replaceState(null, "", location.pathname + location.search);
 
 /** The address of the wall view with a key. */

@@ -77,7 +77,7 @@ async function schemathesis(service: ServiceProcess): Promise<void> {
   verdict.check(`Schemathesis: every answer is as the document says (${cases})`, printed !== null);
 }
 
-/** What is too large, a body or an address, is refused before it is read: a refusal, too, which Schemathesis does not count as one. */
+/** The service refuses a body or an address that is too large before reading it; Schemathesis does not count these refusals by default. */
 const refusals = `[checks]
 negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431, "5xx"]
 

@@ -17,7 +17,7 @@ if (wantsBroker(options) && broker === null)
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 // A restored backup may have other owners.
 for (const name of ["", ...readdirSync(folder)]) lchownSync(join(folder, name), user, user);
-// Created anew, because the mode of an existing file would stay.
+// Deleted first: writing to an existing file keeps its mode.
 rmSync(file, { force: true });
 writeFileSync(file, JSON.stringify(configurationOf(options, broker, join(folder, "rigbridge.db"))), {
   mode: 0o600,

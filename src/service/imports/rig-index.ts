@@ -14,7 +14,7 @@ export interface RigKeys {
   readonly uid: string | null;
   readonly mac: string | null;
   readonly serial: string | null;
-  /** Null: it has none of its own, as a managed miner. */
+  /** Null for a managed miner, which has no address of its own. */
   readonly address: RigAddress | null;
   /** With the port at which it is read, as lists of rigs have it. */
   readonly shownAddress: string;
