@@ -1,11 +1,13 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { rigDefaults } from "../config/rig-defaults.ts";
 import { rigLogin } from "../config/rig-login.ts";
 import type { Config, MinerSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
+import { walkGroups } from "../service/nested-groups.ts";
 import { diskFinding, type Finding } from "./findings.ts";
 import { type Client, caller } from "./service-options.ts";
 import { ownKeyFile, type PlaceOptions, type ServicePlace, servicePlace } from "./store-place.ts";
@@ -120,8 +122,10 @@ export async function checkServiceLogins(service: Client): Promise<Finding[]> {
 /** Rigs of the configuration that are read at most; a farm has a running service. */
 const mostRead = 50;
 
+type RigSettings = Pick<Config, "miners" | "groups" | "defaults" | "logins" | "poll">;
+
 /** Reads the rigs of the configuration once. */
-export async function checkLogins(config: Pick<Config, "miners" | "logins" | "poll">): Promise<Finding[]> {
+export async function checkLogins(config: RigSettings): Promise<Finding[]> {
   const results = await Promise.all(config.miners.slice(0, mostRead).map((miner) => readLogin(miner, config)));
   const found = results.filter((each) => each !== null);
   const right = results.length - found.length;
@@ -129,16 +133,18 @@ export async function checkLogins(config: Pick<Config, "miners" | "logins" | "po
 }
 
 /** Null if it can be read with its login. */
-async function readLogin(
-  miner: MinerSettings,
-  { logins, poll }: Pick<Config, "logins" | "poll">,
-): Promise<Finding | null> {
+async function readLogin(miner: MinerSettings, config: RigSettings): Promise<Finding | null> {
   const { address, name = address, driver: wanted } = miner;
   const driver = drivers.find(({ id }) => id === wanted);
   const signal = AbortSignal.timeout(15_000);
   try {
-    const credentials = { ...rigLogin(miner, logins), makersLogin: poll.makersLogins };
-    const { rig } = await identify(parseAddress(address), credentials, signal, driver);
+    const rigAddress = parseAddress(address);
+    const { login } = rigDefaults(config.defaults, rigAddress.host, groupsAround(miner.group, config.groups));
+    const credentials = {
+      ...rigLogin({ ...miner, login: miner.login ?? login }, config.logins),
+      makersLogin: config.poll.makersLogins,
+    };
+    const { rig } = await identify(rigAddress, credentials, signal, driver);
     try {
       const { locked } = await rig.read(signal);
       return locked?.why.startsWith("login") === true ? refused(name, locked.text) : null;
@@ -149,6 +155,12 @@ async function readLogin(
     if (error instanceof RigbridgeError && error.code === "rig.login") return refused(name, error.message);
     return awayFinding(`${name} cannot be read: ${linesOf(error)}`);
   }
+}
+
+/** The names of a group and of those around it. */
+function groupsAround(name: string | undefined, groups: Config["groups"]): ReadonlySet<string> {
+  const found = [...walkGroups(groups)].find(({ group }) => group.name === name);
+  return new Set(found === undefined ? [] : [...found.above, found.group].map((group) => group.name));
 }
 
 const refused = (name: string, message: string): Finding => ({

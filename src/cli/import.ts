@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";
 import type { Command } from "commander";
@@ -54,15 +55,16 @@ async function importRigs(file: string, { preview: isPreview, yes, ...options }:
   });
 }
 
-/** The text of a file. Throws `input.invalid` if it cannot be read. */
+/** The text of a file. Throws `input.invalid` if it cannot be read, or is not UTF-8. */
 async function textIn(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
+  const bytes = await readFile(file).catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? error.code : error;
     const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
     throw new RigbridgeError("input.invalid", `The file ${file} ${why}`);
-  }
+  });
+  if (!isUtf8(bytes))
+    throw new RigbridgeError("input.invalid", `The file ${file} is not UTF-8; in Excel, save it as "CSV UTF-8"`);
+  return bytes.toString();
 }
 
 async function commit(service: Client, id: number, isWanted: boolean): Promise<void> {

@@ -4,7 +4,7 @@ import { coins as predefinedCoins } from "../catalogue/coins.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
-import { RigbridgeError } from "../contract/problems.ts";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
@@ -56,6 +56,12 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...twice(miners, "uid"),
     ...twice(groups, "name"),
     ...twice(logins, "name"),
+    ...entriesOf(config, "defaults").flatMap((entry) => [
+      ...unknownNames(entry, "group", "group", groupNames),
+      ...unknownNames(entry, "login", "login", textsOf(logins, "name")),
+      ...rangeFinding(entry),
+    ]),
+    ...triedLogins(config, logins),
     ...twice(pools, "name"),
     ...twice(poolGroups, "name"),
     ...twice(users, "name"),
@@ -209,6 +215,31 @@ function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entr
 }
 
 /** These networks are searched automatically, without the confirmation that a large or public one needs. */
+function triedLogins({ scan }: Readonly<Record<string, unknown>>, logins: readonly Entry[]): Finding[] {
+  if (!isRecord(scan)) return [];
+  const all = unknownNames({ path: ["scan"], fields: scan }, "logins", "login", textsOf(logins, "name"));
+  const tried: unknown[] = Array.isArray(scan.logins) ? scan.logins : [];
+  const withoutKind = logins.flatMap(({ fields: { name, driver } }) =>
+    tried.includes(name) && driver === undefined
+      ? [
+          {
+            path: ["scan", "logins", tried.indexOf(name)],
+            message: "needs a driver in its login: it is tried only there",
+          },
+        ]
+      : [],
+  );
+  return [...all, ...withoutKind];
+}
+
+function rangeFinding({ path, fields: { range } }: Entry): Finding[] {
+  if (typeof range !== "string" || range === "") return [];
+  const message = refusalOf(() => {
+    if (parseNetwork(range).port !== null) throw invalid("range", "takes no port");
+  });
+  return message === null ? [] : [{ path: [...path, "range"], message }];
+}
+
 function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
   const at = ["scan", "networks"];
   const texts: unknown[] = isRecord(scan) && Array.isArray(scan.networks) ? scan.networks : [];

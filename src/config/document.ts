@@ -60,7 +60,12 @@ const mostAliases = 1000;
 
 export function parseYaml(text: string): Document {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: "error",
+    merge: true,
+  });
   const lineAt = (offset: number): number => lines.linePos(Math.min(offset, text.trimEnd().length)).line;
   const doubled = document.errors.filter(({ code }) => code === "DUPLICATE_KEY");
   const complaints = upToTheFirstUnexpected([...document.errors, ...document.warnings]).map(({ code, pos }) => ({
@@ -72,6 +77,12 @@ export function parseYaml(text: string): Document {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
       broken.push({ line: lineAt(alias.range?.[0] ?? 0), message: syntaxErrors.BAD_ALIAS ?? "" });
+    },
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || key.source !== "<<" || key.type !== "PLAIN") return;
+      const sources = isSeq(value) ? value.items : [value];
+      const isMergeable = sources.every((source) => isMap(isAlias(source) ? source.resolve(document) : source));
+      if (!isMergeable) broken.push({ line: lineAt(key.range?.[0] ?? 0), message: "<< takes an alias of a mapping" });
     },
   });
   const root = document.contents;

@@ -14,7 +14,7 @@ export function configSchema(): Record<string, unknown> {
       if (jsonSchema.type === "string" && (jsonSchema.minLength ?? 0) > 1) orVariable(jsonSchema);
     },
   });
-  return { ...schema, title: "Rigbridge configuration" };
+  return { ...schema, title: "Rigbridge configuration", patternProperties: { "^x-": {} } };
 }
 
 /** A text with a variable, such as ${KEY}, may be shorter than the value of the variable. */

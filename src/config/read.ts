@@ -73,7 +73,7 @@ export function parseConfig(text: string, name: string, env: Environment): Parse
       document.broken.map(({ line, message }) => ({ line, path: "", message })),
     );
   }
-  const written = document.value ?? {};
+  const written = withoutHolders(document.value ?? {});
   const filled = withEnvironment(written, env);
   const checked = check(filled.value, [...document.findings, ...filled.findings]);
   if (checked.config === undefined) {
@@ -85,11 +85,15 @@ export function parseConfig(text: string, name: string, env: Environment): Parse
   const keys = isRecord(filled.value) ? filled.value : {};
   return {
     config: checked.config,
-    holdsSecret: holdsSecret(written),
+    holdsSecret: holdsSecret(document.value),
     written: keys,
     lineOf: (key) => (Object.hasOwn(keys, key) ? document.lineOf([key]) : null),
   };
 }
+
+/** Without the top keys that begin with x-: they hold anchors for the rest of the file. */
+const withoutHolders = (value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith("x-"))) : value;
 
 /** The configuration from a value built by a front end. Throws `config.invalid` with every mistake, by its path. */
 export function checkedConfig(value: unknown): Config {

@@ -126,11 +126,28 @@ export type MinerSettings = z.infer<typeof MinerSettings>;
 
 export const LoginSettings = z.strictObject({
   name: name.describe("name of the login; names are unique"),
+  driver: z
+    .enum(drivers.map(({ id }) => id))
+    .optional()
+    .describe("the kind of rig that it is for; a search tries it at no other"),
   username: minerFields.username.describe("user name"),
   password: minerFields.password.describe("password"),
   token: minerFields.token.describe("access token, for XMRig"),
 });
 export type LoginSettings = z.infer<typeof LoginSettings>;
+
+export const DefaultSettings = z.strictObject({
+  group: name.optional().describe("name of a group: rigs in it and in the groups inside it; absent = in any or none"),
+  range: z
+    .string()
+    .min(1)
+    .max(60)
+    .optional()
+    .describe("IPv4 addresses, such as 10.1.0.0/16 or 10.1.0.10-10.1.0.80; absent = any address"),
+  login: minerFields.login.describe("name of the login of rigs without one"),
+  interval: minerFields.interval,
+  location: minerFields.location.unwrap().strict().optional().describe("location of rigs without one"),
+});
 
 export interface GroupSettings {
   name: string;
@@ -221,6 +238,13 @@ export const ScanSettings = z.strictObject({
     .enum(["ask", "auto"])
     .default("ask")
     .describe("a rig found automatically: ask = a notification, auto = it is added"),
+  logins: z
+    .array(name)
+    .max(500)
+    .default([])
+    .describe(
+      "names of logins that are tried at rigs before they are added automatically: those for its kind, in this order, three at most, since some rigs lock after more",
+    ),
 });
 
 export const Config = z.strictObject({
@@ -277,6 +301,11 @@ export const Config = z.strictObject({
     .max(500)
     .default([])
     .describe("logins of rigs; rigs name theirs, so that a password is saved and changed in one place"),
+  defaults: z
+    .array(DefaultSettings)
+    .max(500)
+    .default([])
+    .describe("settings of rigs that do not have their own, by group and address; the first entry that fits counts"),
   groups: z.array(GroupSettings).default([]).describe("groups of miners, which may contain groups"),
   pools: z.array(PoolSettings).default([]).describe("pools that miners can be assigned"),
   poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are assigned together"),

@@ -8,19 +8,8 @@ import { Flag, parameter } from "./inputs.ts";
  * resources, such as groups, pools and rules, are not included.
  */
 export const settingsSections = [
-  ...([
-    "display",
-    "electricity",
-    "rates",
-    "market",
-    "heating",
-    "follow",
-    "mqtt",
-    "poll",
-    "power",
-    "scan",
-    "logins",
-  ] as const),
+  ...(["display", "electricity", "rates", "market", "heating", "follow", "mqtt", "poll", "power", "scan"] as const),
+  ...(["logins", "defaults"] as const),
   ...(["history", "automation", "gpuSettings", "agent", "software", "http"] as const),
 ] as const;
 export type SettingsSection = (typeof settingsSections)[number];

@@ -101,6 +101,7 @@ export const tags = [
   { name: "groups", description: marked("Groups of miners") },
   { name: "commands", description: marked("Commands sent to rigs, and their results") },
   { name: "discovery", description: marked("Network scans for rigs") },
+  { name: "imports", description: marked("Lists of rigs: a preview, and its commit") },
   { name: "actions", description: marked("One action for many miners") },
   { name: "money", description: marked("What was earned and spent") },
   { name: "prices", description: marked("The price of electricity") },

@@ -56,6 +56,10 @@ export function parseNetwork(text: string): Network {
   return { ...range, port: port === undefined ? null : portOf(text, port) };
 }
 
+/** Whether a host is an IPv4 address of a network. */
+export const isWithin = ({ first, last }: Network, host: string): boolean =>
+  isIPv4(host) && numberOf(host) >= first && numberOf(host) <= last;
+
 /** Throws `input.invalid` with every invalid one. */
 export function parseNetworks(texts: readonly string[]): Network[] {
   const mistakes: Mistake[] = [];

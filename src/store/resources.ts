@@ -29,7 +29,7 @@ export const StoredMiner = z.object({
   username: optional,
   password: optional,
   token: optional,
-  login: optional.default(null).describe("name of a login in the settings"),
+  login: optional.default(null).describe('name of a login in the settings; null: that of the defaults; "": none'),
   interval: z.number().nullable().describe("s"),
   location: Location,
   tags: z.array(text),

@@ -28,14 +28,18 @@ test("without a service, doctor names a taken port, a broker that does not answe
   const port = typeof address === "object" ? address?.port : null;
   const rig = await startRig({ kind: "xmrig", token: "right", restricted: false });
   const other = await startRig({ kind: "xmrig", token: "right", restricted: false });
+  const third = await startRig({ kind: "xmrig", token: "right", restricted: false });
   const file = join(data, "rigbridge.yaml");
   const text = [
     `http: { port: ${port}, key: secret-of-the-service }`,
     `mqtt: { url: "mqtt://127.0.0.1:${await freePort()}", username: rigs, password: secret-of-the-broker }`,
     "logins: [{ name: shed, token: right }]",
+    "defaults: [{ group: Yard, login: shed }]",
+    "groups: [{ name: Yard, groups: [{ name: Row }] }]",
     "miners:",
     `  - { address: "${rig.address}", name: Attic, token: secret-of-the-rig }`,
     `  - { address: "${other.address}", name: Shed, login: shed }`,
+    `  - { address: "${third.address}", name: Row 1, group: Row }`,
   ].join("\n");
   await writeFile(file, text, { mode: 0o600 });
   const { code, stdout, stderr } = await rigbridge(["doctor", "--data", data]);

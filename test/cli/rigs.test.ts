@@ -126,6 +126,8 @@ describe("rigbridge import and export", () => {
     expect((await command(["import", `${file}.old`, "--yes"], { env })).stderr).toMatch(
       /rigs\.csv\.old does not exist/,
     );
+    await writeFile(file, Buffer.from("address,name\n127.0.0.1:1,K\xfcche\n", "latin1"));
+    expect((await command(["import", file, "--yes"], { env })).stderr).toMatch(/rigs\.csv is not UTF-8; in Excel, /);
     await writeFile(file, (await command(["export"], { env })).stdout);
     expect((await command(["import", file, "--yes"], { env })).stdout).toBe(
       "0 rigs to add, 0 to change, 2 the same.\n",

@@ -35,6 +35,43 @@ async function mistakes(text: string, env: Record<string, string> = {}): Promise
 const twoLines = (first: string, second: string): string => `${first}\n${second}\n`;
 
 describe("a valid configuration", () => {
+  test("merges mappings (<<), also of keys that begin with x-", async () => {
+    const { config } = await read(
+      ["x-hall: &hall { interval: 30, tags: [hall] }", "miners:", "  - { <<: *hall, address: 10.0.0.1 }"].join("\n") +
+        "\n  - { <<: *hall, address: 10.0.0.2, interval: 60 }\n",
+    );
+    expect(config.miners).toMatchObject([
+      { address: "10.0.0.1", interval: 30, tags: ["hall"] },
+      { address: "10.0.0.2", interval: 60, tags: ["hall"] },
+    ]);
+    expect(await mistakes("x-word: &word hall\nminers:\n  - <<: *word\n    address: 10.0.0.1\n")).toEqual([
+      "3: << takes an alias of a mapping",
+    ]);
+  });
+
+  test("names logins that a search tries, each for a kind of rig", async () => {
+    const logins = "logins: [{ name: ant, driver: antminer, password: x }, { name: any, password: y }]\n";
+    expect(await mistakes(`${logins}scan: { add: auto, logins: [ant] }\n`)).toEqual([]);
+    expect(await mistakes(`${logins}scan: { add: auto, logins: [any, at] }\n`)).toEqual([
+      '2: scan.logins[1]: there is no login "at"; did you mean "ant"?',
+      "2: scan.logins[0]: needs a driver in its login: it is tried only there",
+    ]);
+  });
+
+  test("has defaults for groups and ranges, whose names and addresses are checked", async () => {
+    const text = "logins: [{ name: ant, password: x }]\ngroups: [{ name: Hall }]\ndefaults:\n";
+    const { config } = await read(`${text}  - { group: Hall, range: 10.1.0.0/16, login: ant, interval: 30 }\n`);
+    expect(config.defaults).toEqual([{ group: "Hall", range: "10.1.0.0/16", login: "ant", interval: 30 }]);
+    expect(
+      await mistakes(`${text}  - { group: Hal, range: 10.1.0, login: any }\n  - { range: 10.0.0.1:80 }\n`),
+    ).toEqual([
+      '4: defaults[0].group: there is no group "Hal"; did you mean "Hall"?',
+      '4: defaults[0].login: there is no login "any"; did you mean "ant"?',
+      expect.stringMatching(/^4: defaults\[0\]\.range: "10\.1\.0" is not written as /),
+      "5: defaults[1].range: takes no port",
+    ]);
+  });
+
   test("may be empty, and then holds the defaults with the store beside the file", async () => {
     const { config, warnings } = await read("# nothing yet\n");
     expect(config).toMatchObject({ http: { host: "127.0.0.1", port: 17790 }, miners: [], poll: { interval: 10 } });

@@ -37,17 +37,18 @@ interface Setting {
   readonly scan?: Record<string, unknown>;
   readonly interfaces?: Interfaces;
   readonly rigs?: FleetRig[];
-  readonly add?: (address: string) => Promise<unknown>;
+  readonly add?: (miner: { readonly address: string; readonly login?: string }) => Promise<unknown>;
+  readonly logins?: readonly object[];
 }
 
 /** Searches with nothing around them; time passes when the test says so. */
-function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} }: Setting = {}) {
+function discoveriesOf({ scan, logins = [], interfaces = {}, rigs = [], add = async () => {} }: Setting = {}) {
   const clock = { now: 1_800_000_000_000 };
   const told: Notice[] = [];
   const over: string[] = [];
   const pauses: { ms: number; pass: () => void }[] = [];
   const discoveries = new Discoveries({
-    settings: Config.parse({ scan }),
+    settings: Config.parse({ scan, logins }),
     accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,
@@ -257,7 +258,7 @@ describe("a search every so often", () => {
     const [bitaxe, closed] = farm.rigs.map(({ address }) => address);
     const { discoveries, told, pauses } = discoveriesOf({
       scan: { networks: farm.rigs.map(({ address }) => address), every: 60, add: "auto" },
-      add: async (address) => added.push(address),
+      add: async ({ address }) => added.push(address),
     });
     discoveries.start();
     await until(() => pauses.length === 1, "the search to end");
@@ -268,13 +269,37 @@ describe("a search every so often", () => {
     ]);
   });
 
+  test("with add: auto tries the logins for its kind of rig, three at most, and adds it with the one that it accepts", async () => {
+    const added: object[] = [];
+    const farm = await farmOf(
+      { kind: "xmrig", host: "127.74.5.1", token: "third" },
+      { kind: "xmrig", host: "127.74.5.2", token: "fourth" },
+    );
+    const [one, other] = farm.rigs.map(({ address }) => address);
+    const names = ["first", "second", "ant", "third", "fourth"];
+    const { discoveries, told, pauses } = discoveriesOf({
+      scan: { networks: farm.rigs.map(({ address }) => address), every: 60, add: "auto", logins: names },
+      logins: names.map((name) =>
+        name === "ant" ? { name, driver: "antminer", password: "x" } : { name, driver: "xmrig", token: name },
+      ),
+      add: async (miner) => added.push(miner),
+    });
+    discoveries.start();
+    await until(() => pauses.length === 1, "the search to end");
+    expect(added).toEqual([{ address: one, login: "third" }]);
+    expect(titles(told).sort()).toEqual([
+      `Miner added: XMRig was found at ${one} and added`,
+      `New rig: XMRig was found at ${other}, but requires its access token, and none is configured`,
+    ]);
+  });
+
   test("tries again what could not be added, and adds the others meanwhile", async () => {
     const farm = await farmOf(at("127.74.4.1"), at("127.74.4.2"));
     const [one, other] = farm.rigs.map(({ address }) => address);
     const tried: string[] = [];
     const { discoveries, told, pauses } = discoveriesOf({
       scan: { networks: farm.rigs.map(({ address }) => address), every: 60, add: "auto" },
-      add: async (address) => {
+      add: async ({ address }) => {
         tried.push(address);
         if (address === one && pauses.length === 0) throw new RigbridgeError("store.full", "The disk is full");
       },

@@ -4,6 +4,7 @@ import { HttpSettings } from "../../src/config/schema.ts";
 import type { ImportPreview } from "../../src/contract/imports.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { onTestFinished } from "../finished.ts";
+import { ownHost } from "../own-host.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -215,4 +216,42 @@ test("six hundred rigs of a spreadsheet are added over HTTP, exported, changed a
   await send(`/api/imports/${second.json.id}`);
   const names = (await bench.service.exportMiners({}, caller)).list.map(({ name }) => name);
   expect(names.slice(6, 10)).toEqual(["A 6", "Seven", "Eight", "A 9"]);
+});
+
+test("defaults by group and range fill in what a rig does not set, as soon as they are saved; a user of some groups gets no login by them", async () => {
+  const host = ownHost();
+  const bench = await openBench({
+    rigs: [{ kind: "xmrig", host, token: "right", restricted: false }],
+    config: { groups: [{ name: "Hall", groups: [{ name: "Row 1" }] }] },
+  });
+  await bench.service.saveSettings({ section: "logins", value: [{ name: "gpu", token: "right" }] }, caller);
+  const id = await bench.add(bench.rig(0).address, { group: "Row 1" });
+  const read = async () => (await bench.service.exportMiners({}, caller)).list[0]?.uid;
+  expect(await read()).toBeNull();
+  const value = [
+    { range: "10.0.0.0/8", login: "nobody", location: { site: "Elsewhere" } },
+    { group: "Hall", range: `${host}/32`, login: "gpu", location: { site: "North", rack: "R1" } },
+    { group: "Hall", interval: 30, location: { site: "South" } },
+  ];
+  const save = (section: object[]) => bench.service.saveSettings({ section: "defaults", value: section }, caller);
+  expect(await code(save(value))).toBe("input.invalid");
+  await save(value.map((entry) => (entry.login === "nobody" ? { ...entry, login: "gpu" } : entry)));
+  await bench.idle();
+  expect(await read()).toEqual(expect.any(String));
+  expect((await bench.get(id)).location).toEqual({ site: "North", container: null, rack: "R1", slot: null });
+  // What is exported is what the rig has itself.
+  expect((await bench.service.exportMiners({}, caller)).list).toMatchObject([
+    { site: null, login: null, interval: null },
+  ]);
+  await bench.service.deleteMiner({ id }, caller);
+  const { id: groupId } = (await bench.service.listGroups({}, caller)).find(({ name }) => name === "Row 1") ?? {
+    id: 0,
+  };
+  const { id: userId } = await bench.service.saveUser(
+    { id: 0, name: "some", privilege: "administrator", groups: [groupId] },
+    caller,
+  );
+  await bench.service.addMiner({ address: bench.rig(0).address, group: groupId }, { actor: "some", userId });
+  await bench.idle();
+  expect(await read()).toBeNull();
 });

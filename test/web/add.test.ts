@@ -50,59 +50,50 @@ describe("the first rigs", () => {
     await close();
   });
 
-  testInBrowser("a list: a preview says what is added and changed, and then it is imported", async () => {
-    const { page, close } = await dashboard.visit("add?by=list", { width: 375, height: 800 });
-    const list = [
-      "address;name;tags;site",
-      `${addressOf(1)};Second;barn; Farm`,
-      `${addressOf(0)};<img src=x onerror="document.title='run'">;;`,
-    ].join("\n");
-    await page.getByRole("textbox", { name: "Addresses or a table" }).fill(list);
-    await page.getByRole("button", { name: "Preview" }).click();
-    await page.getByText("1 new, 1 changed, 0 unchanged, 0 with mistakes").waitFor();
-    const rows = page.getByRole("region", { name: "What the import does" }).getByRole("row");
-    expect((await rows.allInnerTexts()).map((row) => row.replace(/\s+/g, " ").trim())).toEqual([
-      "Line Rig What happens",
-      "2 Second new",
-      `3 <img src=x onerror="document.title='run'"> name: First → <img src=x onerror="document.title='run'">`,
-    ]);
-    expect(await axe(page)).toEqual([]);
-    expect(await overflow(page)).toBe(0);
-    await page.getByRole("button", { name: "Import 2 rigs" }).click();
-    await page.getByText("Imported: 1 new, 1 changed").waitFor();
-    const { groupList } = await dashboard.service.listMiners({}, { actor: "test" });
-    const added = groupList.flatMap(({ minerList }) => minerList).find(({ name }) => name === "Second");
-    expect(added).toMatchObject({ tags: ["barn"], location: { site: "Farm" } });
-    await close();
-  });
-
-  testInBrowser("every mistake of a file is shown with its line, and then nothing can be imported", async () => {
+  testInBrowser("a list is previewed whole: mistakes by line and column, then what it adds and changes", async () => {
     const { page, close } = await dashboard.visit("add?by=list", { width: 375, height: 800 });
     const file = [
-      "address,name,interval,password",
-      "192.0.2.1,One,,",
-      ",Nobody,,",
-      "192.0.2.1,Twice,,",
-      "192.0.2.2,Slow,soon,",
-    ].join("\n");
-    const choose = (buffer: Buffer) =>
-      page.getByLabel("Or a file").setInputFiles({ name: "rigs.csv", mimeType: "text/csv", buffer });
-    await choose(Buffer.from([0x61, 0xff, 0xfe]));
-    await page.getByText("The file is not UTF-8").waitFor();
-    await choose(Buffer.from(`\uFEFF${file}`));
+      "address,name,interval,site",
+      `${addressOf(1)},Second,30,Farm`,
+      `${addressOf(1)},Again,,`,
+      `${addressOf(0)},Renamed,soon,`,
+      `192.0.2.3:99999,"<img src=x onerror=""document.title='run'"">",,`,
+    ];
+    await page.getByLabel("Or a file").setInputFiles({
+      name: "rigs.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(`\uFEFF${file.join("\r\n")}`),
+    });
     await page.getByRole("button", { name: "Preview" }).click();
-    const mistakes = page.getByRole("region", { name: "Mistakes" }).getByRole("row");
-    await mistakes.first().waitFor();
-    expect((await mistakes.allInnerTexts()).map((row) => row.replace(/\s+/g, " ").trim())).toEqual([
-      "Line Column Mistake",
-      expect.stringMatching(/^1 password .*login/),
-      expect.stringMatching(/^3 address is required/),
-      expect.stringMatching(/^4 address .*line 2/),
-      expect.stringMatching(/^5 interval /),
+    await page.getByText("1 new, 0 changed, 0 unchanged, 3 with mistakes").waitFor();
+    const rowsOf = async (name: string) => {
+      const rows = await page.getByRole("region", { name, exact: true }).getByRole("row").allInnerTexts();
+      return rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim());
+    };
+    expect(await rowsOf("Mistakes")).toEqual([
+      "3 1 address is the rig of line 2 again",
+      expect.stringMatching(/^4 3 interval must be a number/),
+      expect.stringMatching(/^5 1 address "192.0.2.3:99999"/),
     ]);
     expect(await page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
     expect(await axe(page)).toEqual([]);
     expect(await overflow(page)).toBe(0);
+    const corrected = [file[0], file[1], `${addressOf(0)},Renamed,20,`].join("\n");
+    await page.getByRole("textbox", { name: "Addresses or a table" }).fill(corrected);
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("1 new, 1 changed, 0 unchanged, 0 with mistakes").waitFor();
+    expect(await rowsOf("What the import does")).toEqual([
+      `2 Second new address ${addressOf(1)} site Farm interval 30`,
+      "3 Renamed changed name: First → Renamed interval: not set → 20",
+    ]);
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Import 2 rigs" }).click();
+    await page.getByText("Imported: 1 new, 1 changed").waitFor();
+    const { list } = await dashboard.service.exportMiners({}, { actor: "test" });
+    expect(list.map(({ name, interval, site }) => [name, interval, site])).toEqual([
+      ["Renamed", 20, null],
+      ["Second", 30, "Farm"],
+    ]);
     await close();
   });
 

@@ -5,6 +5,7 @@ import type { Discovery, Severity } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { listenForRigs } from "../../discovery/announced-rigs.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
+import { acceptsLogin } from "../../link/accepts-login.ts";
 import type { RigAddress } from "../../link/address.ts";
 import { parseAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
@@ -22,12 +23,12 @@ import { type AccessBook, needsAll } from "../users/access.ts";
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
 
 export interface DiscoveryContext {
-  readonly settings: Sections<"scan">;
+  readonly settings: Sections<"scan" | "logins">;
   readonly accessBook: AccessBook;
   /** The rigs of all miners. */
   rigs(): Iterable<PolledRig>;
-  /** Adds a miner, like POST /api/miners. */
-  add(address: string): Promise<unknown>;
+  /** Adds a miner, like POST /api/miners; `login` is the name of one. */
+  add(miner: { readonly address: string; readonly login?: string }): Promise<unknown>;
   readonly notices: Notices;
   /** As `os.networkInterfaces`. */
   interfaces(): Interfaces;
@@ -237,12 +238,13 @@ export class Discoveries implements DiscoveryOperations {
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
-  /** Adds a rig that needs no login, if so configured, or reports it. The next search retries failures. */
+  /** Adds a rig that needs no login, or accepts one, if so configured, or reports it. The next search retries failures. */
   async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
     const found = { model: describeRig(identity), address };
-    if (add === "auto" && driver !== null && note === null) {
-      await this.#context.add(address);
+    const accepted = add === "auto" ? await this.#acceptedLogin(rig) : undefined;
+    if (add === "auto" && driver !== null && (note === null || accepted !== undefined)) {
+      await this.#context.add({ address, ...(accepted === undefined ? {} : { login: accepted }) });
       this.#raise(null, coded("notices.added.title"), coded("notices.added.message", found));
     } else {
       const usable =
@@ -253,6 +255,26 @@ export class Discoveries implements DiscoveryOperations {
       this.#raise(newRigKey(rig), coded("notices.newRig.title"), message);
     }
     for (const mark of marksOf(rig)) this.#reported.add(mark);
+  }
+
+  /** The name of the first login for this kind of rig that it accepts. A rig that fails otherwise is asked no more. */
+  async #acceptedLogin({ address, driver: id, login }: FoundRig): Promise<string | undefined> {
+    const driver = drivers.find((each) => each.id === id);
+    if (driver === undefined || login === null) return undefined;
+    const { scan, logins } = this.#context.settings;
+    const forIt = (scan?.logins ?? []).flatMap((name) =>
+      logins.filter((each) => each.name === name && each.driver === id),
+    );
+    for (const { name, username, password, token } of forIt.slice(0, mostTries)) {
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(tryTimeoutMs)]);
+      try {
+        if (await acceptsLogin(address, driver, { username, password, token }, signal)) return name;
+      } catch (error) {
+        this.#context.log.info({ err: error }, `No login could be tried at the rig found at ${address}`);
+        return undefined;
+      }
+    }
+    return undefined;
   }
 
   #raise(key: string | null, title: CodedText, message: CodedText, severity: Severity = "info"): void {
@@ -266,6 +288,10 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 }
+
+/** Some rigs lock after more wrong logins. */
+const mostTries = 3;
+const tryTimeoutMs = 10_000;
 
 const searchKey = "search";
 const newRigKey = (rig: FoundRig): string => `new-rig:${marksOf(rig).at(-1)}`;

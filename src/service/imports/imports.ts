@@ -180,9 +180,9 @@ function presented(
 
 function exported({ registry, store }: ImportContext, access: Access): ExportedMiner[] {
   const paths = groupPaths(store.groups, access);
-  return Array.from(registry.entriesFor(access)).flatMap(({ facts, rig: { state } }) => {
-    const row = store.miners.get(facts.id);
-    if (row === undefined) return [];
+  return enabled(store.miners).flatMap((row) => {
+    const state = registry.visible(row.id, access)?.rig.state;
+    if (state === undefined) return [];
     return {
       uid: state.uid,
       mac: state.identity?.mac ?? null,
@@ -194,7 +194,7 @@ function exported({ registry, store }: ImportContext, access: Access): ExportedM
       tags: tagsCell(row.tags),
       driver: row.driver,
       interval: row.interval,
-      login: row.login,
+      login: row.login === "" ? null : row.login,
       nameplate: row.powerNameplate,
     };
   });

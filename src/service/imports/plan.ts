@@ -183,7 +183,7 @@ function differences(
   const tags = differs("tags", from, wanted.tags === undefined ? undefined : tagsCell(wanted.tags));
   const driver = differs("driver", now?.driver ?? null, wanted.driver);
   const interval = differs("interval", textOf(now?.interval), textOf(wanted.interval) ?? undefined);
-  const login = differs("login", now?.login ?? null, wanted.login);
+  const login = differs("login", now?.login || null, wanted.login);
   const nameplate = differs("nameplate", textOf(now?.powerNameplate), textOf(wanted.powerNameplate) ?? undefined);
   const location = Object.fromEntries(
     places.map((place) => [place, wanted.location?.[place] ?? now?.location[place] ?? null]),
@@ -212,9 +212,9 @@ const textOf = (number: number | null | undefined): string | null => (number == 
 /** A login that ends because the rig moves, or names another. */
 function lostLogin(patch: Partial<StoredMiner>, present: PresentRig | undefined): ImportChange[] {
   if (present === undefined) return [];
-  const { login } = present.row;
+  const login = present.row.login || null;
   const isOwn = hasLogin({ ...present.row, login: null });
-  if (patch.login === null && login !== null) return [{ field: "login", from: login, to: null }];
+  if (patch.login !== undefined && !patch.login && login !== null) return [{ field: "login", from: login, to: null }];
   return patch.username === null && isOwn ? [{ field: "login", from: "***", to: null }] : [];
 }
 

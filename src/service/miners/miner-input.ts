@@ -23,7 +23,8 @@ export function newRow(
   context: MinerInputContext,
   access: Access,
 ): StoredMiner {
-  const row = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
+  const given = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
+  const row = { ...given, ...withoutDefaultLogin(given.login, access) };
   if (!access.seesGroup(row.groupId)) throw hiddenGroup();
   context.registry.checkAddress(row.address, null, access);
   if (row.supply !== null) checkOwner(row.supply, null, context, access);
@@ -39,11 +40,14 @@ export function patchOf(
   if (address !== undefined && isDemo(id)) throw new RigbridgeError("not.possible", detail("rig.demo"));
   refuseManaged(id, context.registry);
   const existing = findOwn(context.store.miners, id, "miner");
-  const change = {
+  const fields = {
     ...(address === undefined ? {} : movedTo(address, existing.address)),
     ...(body.login == null ? {} : noOwnLogin),
     ...rowOf(body, context, access),
   };
+  const login = fields.login === undefined ? existing.login : fields.login;
+  const isElsewhere = fields.address !== undefined || fields.groupId !== undefined;
+  const change = { ...fields, ...(isElsewhere ? withoutDefaultLogin(login, access) : {}) };
   if (change.groupId !== undefined && !access.seesGroup(change.groupId)) throw hiddenGroup();
   if (change.address !== undefined) context.registry.checkAddress(change.address, id, access);
   if (change.supply) checkOwner(change.supply, id, context, access);
@@ -55,6 +59,10 @@ export function refuseManaged(id: number, registry: Pick<MinerRegistry, "isManag
 }
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
+
+/** A user of some groups must not have a default login sent to an address of their choice. */
+const withoutDefaultLogin = (login: string | null, { all }: Access): Partial<StoredMiner> =>
+  all || login !== null ? {} : { login: "" };
 
 const noOwnLogin = { username: null, password: null, token: null } as const;
 

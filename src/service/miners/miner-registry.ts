@@ -30,6 +30,7 @@ import {
   readSettingsOf,
 } from "./declared-miner.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
+import { withDefaults } from "./miner-defaults.ts";
 import { type DisplayEvents, MinerDisplay } from "./miner-display.ts";
 import { type Entry, MinerEntries } from "./miner-entries.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
@@ -65,7 +66,7 @@ export interface MinerRegistryOptions {
   readonly store: Store;
   /** Stores the data of demo miners until the process ends. */
   readonly demoStore: Store;
-  readonly settings: Sections<"poll" | "display" | "logins">;
+  readonly settings: Sections<"poll" | "display" | "logins" | "defaults">;
   readonly ownTopics: () => OwnTopics;
   readonly now: () => number;
   /** Used by the fleet. */
@@ -278,7 +279,7 @@ export class MinerRegistry extends MinerEntries {
   adjust(): void {
     const { store, settings, managed } = this.#options;
     for (const miner of [...enabled(store.miners), ...managed.rows()])
-      this.fleet.adjust(miner.id, readSettingsOf(miner, settings.poll));
+      this.fleet.adjust(miner.id, readSettingsOf(this.#complete(miner), settings.poll));
   }
 
   /** The health of each worker thread that reads rigs. */
@@ -292,7 +293,18 @@ export class MinerRegistry extends MinerEntries {
     return this.fleet.close();
   }
 
-  #take(miner: Row): Entry {
+  /** Applies the logins and defaults of the settings, and where groups lie, to all miners; call `arrange` after it. */
+  renew(): void {
+    for (const miner of enabled(this.#options.store.miners)) this.put(miner);
+  }
+
+  #complete(miner: Row): Row {
+    const { settings, store } = this.#options;
+    return withDefaults(miner, settings.defaults, store.groups);
+  }
+
+  #take(stored: Row): Entry {
+    const miner = this.#complete(stored);
     const { presentation, settings } = this.#options;
     const rigBefore = this.entries.get(miner.id)?.rig;
     // Reuses the function, so that an unchanged declaration equals the previous one.

@@ -23,7 +23,7 @@ export function presentSettings(row: Stored<StoredMiner>): MinerSettings {
     interval,
     offlineExpected,
     hasLogin: hasLogin(row),
-    login,
+    login: login === "" ? null : login,
     powerNameplate,
     supply: supply === null ? null : withoutPassword(supply),
   };
@@ -36,7 +36,7 @@ export const hasLogin = ({
   token,
   login,
 }: Pick<StoredMiner, "username" | "password" | "token" | "login">): boolean =>
-  [username, password, token, login].some((part) => part !== null);
+  [username, password, token].some((part) => part !== null) || (login !== null && login !== "");
 
 function withoutPassword(supply: PlugSettings): MinerSettings["supply"] {
   if (supply.type === "mqtt") return supply;

@@ -3,8 +3,9 @@ import type { MetaData, MinerDetail, MinerList } from "../../contract/resources.
 import type { Caller, Encoded, Input, MiningService } from "../../contract/service.ts";
 import { formatAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
+import { hasLogin } from "../../link/link.ts";
 import { detail } from "../../messages/detail.ts";
-import type { Stored, StoredMiner, StoredRule } from "../../store/index.ts";
+import type { Stored, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done, find, findOwn } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
@@ -15,7 +16,7 @@ import { groupIdOf, minersInSections, sectionsWith } from "./groups.ts";
 import { type MinerInputContext, newRow, patchOf, refuseManaged } from "./miner-input.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import { hasLogin, noSettings, presentSettings } from "./miner-settings.ts";
+import { noSettings, presentSettings } from "./miner-settings.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
@@ -89,7 +90,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         registry.put(added);
         registry.arrange();
       });
-      const { metaData: about, ...miner } = withAdvice(detailed(added.id), row, context);
+      const { metaData: about, ...miner } = withAdvice(detailed(added.id), row.driver, context);
       const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
@@ -217,9 +218,11 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
   }));
 
 /** Warns about a missing login before the rig has answered, if its driver needs one. */
-function withAdvice(added: MinerDetail, row: StoredMiner, { settings }: MinerContext) {
-  const { login, makersLogin, name } = drivers.find(({ id }) => id === row.driver) ?? {};
-  if (login === undefined || hasLogin(row) || (settings.poll.makersLogins && makersLogin !== undefined)) return added;
+function withAdvice(added: MinerDetail, driver: string | null, { settings, registry }: MinerContext) {
+  const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
+  const { credentials } = registry.entry(added.id).rig.declared;
+  if (login === undefined || hasLogin(credentials) || (settings.poll.makersLogins && makersLogin !== undefined))
+    return added;
   const { metaData } = added;
   const advice = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
   return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, advice] } };

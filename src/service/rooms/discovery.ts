@@ -7,12 +7,12 @@ import type { Miners } from "./miners.ts";
 /** Searches for rigs. */
 export function openDiscovery(core: Core, { registry, notices, operations }: Miners) {
   const { options, log, now, accessBook } = core;
-  const settings = core.settings.part("search for rigs", ["scan"]);
+  const settings = core.settings.part("search for rigs", ["scan", "logins"]);
   const discoveries = new Discoveries({
     settings: settings.now,
     accessBook,
     rigs: () => registry.fleet.all(),
-    add: (address) => operations.addMiner({ address }, { actor: "service" }),
+    add: (miner) => operations.addMiner(miner, { actor: "service" }),
     notices,
     interfaces: options.interfaces ?? networkInterfaces,
     now,

@@ -51,7 +51,7 @@ export function openMiners(core: Core) {
     rulesOf: (id, ofLoop) => powerRules({ ...limits.power, ...ofLoop }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const shown = settings.part("miners", ["poll", "display", "electricity", "rates", "market", "logins"]);
+  const shown = settings.part("miners", ["poll", "display", "electricity", "rates", "market", "logins", "defaults"]);
   const registry: MinerRegistry = new MinerRegistry({
     store,
     events,
@@ -79,9 +79,9 @@ export function openMiners(core: Core) {
       poolViewOf: market.poolViewOf,
     },
   });
-  shown.onChange(({ poll, logins }, before) => {
-    if (!isDeepStrictEqual(logins, before.logins))
-      for (const miner of enabled(store.miners)) if (miner.login !== null) registry.put(miner);
+  shown.onChange(({ poll, logins, defaults }, before) => {
+    if (!isDeepStrictEqual({ logins, defaults }, { logins: before.logins, defaults: before.defaults }))
+      registry.renew();
     if (!isDeepStrictEqual(poll, before.poll)) registry.adjust();
     registry.arrange();
     registry.changeAll();
@@ -117,6 +117,7 @@ export function openMiners(core: Core) {
         async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
         () => {
           managed.refresh();
+          if (shown.now.defaults.length > 0) registry.renew();
           registry.arrange();
           events.reset();
         },
