@@ -244,6 +244,33 @@ describe("settings", () => {
     await dashboard.service.deleteMiner({ id }, caller);
   });
 
+  test("a rig takes a login that the settings hold, and a nameplate, and can be without both again", async () => {
+    await dashboard.service.saveSettings({ section: "logins", value: [{ name: "shed", password: "hush" }] }, caller);
+    const { id } = await dashboard.service.addMiner({ address: "127.0.0.1:20", name: "kept", username: "u" }, caller);
+    const { page, close } = await visit(`rigs/${id}?tab=settings`);
+    const saved = page.getByRole("combobox", { name: "Saved login" });
+    const nameplate = page.getByRole("spinbutton", { name: "Power by its nameplate, W" });
+    const save = async (wanted: object) => {
+      await page.getByRole("button", { name: "Save" }).click();
+      await until(async () => {
+        const { login, powerNameplate, hasLogin } = await dashboard.service.getMinerSettings({ id }, caller);
+        return JSON.stringify({ login, powerNameplate, hasLogin }) === JSON.stringify(wanted);
+      }, "the settings to be saved");
+    };
+    await saved.selectOption("shed");
+    await nameplate.fill("3250");
+    await save({ login: "shed", powerNameplate: 3250, hasLogin: true });
+    // The form starts again with what was saved.
+    await page.getByText("A login is set.", { exact: false }).waitFor({ state: "detached" });
+    expect([await saved.inputValue(), await nameplate.inputValue()]).toEqual(["shed", "3250"]);
+    await saved.selectOption("none");
+    await nameplate.fill("");
+    await save({ login: null, powerNameplate: null, hasLogin: false });
+    await close();
+    await dashboard.service.deleteMiner({ id }, caller);
+    await dashboard.service.resetSettings({ section: "logins" }, caller);
+  });
+
   test("what is set of a rig is read without secrets", async () => {
     const supply = {
       type: "shelly",

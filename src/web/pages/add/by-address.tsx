@@ -6,6 +6,7 @@ import { Field } from "../../parts/field.tsx";
 import { FormProblem } from "../../parts/form-problem.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
+import { SavedLogin } from "../../parts/saved-login.tsx";
 import { fieldText, useForm } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { GroupField, givenLogin, type Login, LoginFields, noLogin } from "./details.tsx";
@@ -17,10 +18,12 @@ export function ByAddress() {
   const [login, setLogin] = useState<Login>(noLogin);
   const form = useForm(async (filled) => {
     const name = fieldText(filled, "name");
+    const saved = fieldText(filled, "login");
     const { id } = await call("addMiner", {
       address: fieldText(filled, "address"),
       ...(name === "" ? {} : { name }),
       ...(group === "" ? {} : { group }),
+      ...(saved === "" ? {} : { login: saved }),
       ...givenLogin(login),
     });
     say(t.add.addedOne);
@@ -51,6 +54,7 @@ export function ByAddress() {
         <details>
           <summary>{t.add.login}</summary>
           <p class="hint">{t.add.loginHint}</p>
+          <SavedLogin login={null} problem={wrong("login")} />
           <LoginFields login={login} onChange={setLogin} />
         </details>
         <FormProblem of={form} />

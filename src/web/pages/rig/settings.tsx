@@ -12,6 +12,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Card } from "../../parts/page.tsx";
+import { SavedLogin } from "../../parts/saved-login.tsx";
 import { useUnsaved } from "../../parts/unsaved.tsx";
 import { useForm } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
@@ -190,14 +191,30 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
               />
             )}
           </Field>
+          <Field label={t.rig.nameplate} hint={t.rig.nameplateHint} problem={wrong("powerNameplate")}>
+            {(control) => (
+              <input
+                {...control}
+                name="powerNameplate"
+                type="number"
+                min={0}
+                max={100_000}
+                step="any"
+                defaultValue={settings.powerNameplate === null ? "" : String(settings.powerNameplate)}
+              />
+            )}
+          </Field>
           <label class="switch">
             <input type="checkbox" name="offlineExpected" defaultChecked={settings.offlineExpected} />
             {t.rig.offlineExpected}
           </label>
           <fieldset>
             <legend>{t.rig.login}</legend>
-            <p class="hint">{settings.hasLogin ? t.rig.loginSet : t.rig.loginUnset}</p>
-            {settings.hasLogin ? (
+            <SavedLogin login={settings.login} problem={wrong("login")} />
+            {settings.login === null ? (
+              <p class="hint">{settings.hasLogin ? t.rig.loginSet : t.rig.loginUnset}</p>
+            ) : null}
+            {settings.hasLogin && settings.login === null ? (
               <label class="switch">
                 <input type="checkbox" name="noLogin" />
                 {t.rig.noLogin}
@@ -252,7 +269,10 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
     rack: text("rack") || null,
     slot: text("slot") || null,
   };
-  const interval = text("interval") === "" ? null : Number(text("interval"));
+  const numberOf = (name: string): number | null => (text(name) === "" ? null : Number(text(name)));
+  const interval = numberOf("interval");
+  const powerNameplate = numberOf("powerNameplate");
+  const login = form.has("login") ? text("login") || null : settings.login;
   const supply = plugFrom(form, settings.supply);
   const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
   const offlineExpected = form.get("offlineExpected") !== null;
@@ -264,6 +284,8 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
     ...(text("address") === settings.address ? {} : { address: text("address") }),
     ...(interval === settings.interval ? {} : { interval }),
     ...(offlineExpected === settings.offlineExpected ? {} : { offlineExpected }),
+    ...(powerNameplate === settings.powerNameplate ? {} : { powerNameplate }),
+    ...(login === settings.login ? {} : { login }),
     ...(form.get("noLogin") === null ? loginFrom(text) : { username: null, password: null, token: null }),
     ...(supply === undefined ? {} : { supply }),
   };
