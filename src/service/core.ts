@@ -1,11 +1,10 @@
 import type { Logger } from "pino";
 import { type OwnTopics, ownTopics } from "../config/plug-topics.ts";
-import type { Config } from "../config/schema.ts";
 import { noMessages } from "../contract/messages.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
-import { declareAll, declareCoins } from "./declare.ts";
+import { declareAll, declareCoins, declareLists } from "./declare.ts";
 import type { Demo } from "./demo/demo.ts";
 import { declareDemo } from "./demo/demo-rows.ts";
 import { Events, eventLimits } from "./events/events.ts";
@@ -28,7 +27,7 @@ import type { ServiceOptions } from "./options.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer } from "./repeat.ts";
 import type { ServiceRoom } from "./room.ts";
-import type { Sections, SettingsPart } from "./settings/live-settings.ts";
+import { liveLists, type Sections, type SettingsPart } from "./settings/live-settings.ts";
 import { SettingsBook, sourceOf } from "./settings/settings-book.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
@@ -50,7 +49,11 @@ export async function openCore(options: ServiceOptions) {
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
   const accessBook = new AccessBook(store);
-  const declared = declaredIn(config);
+  const pools = new PoolBook(store, coins, accessBook);
+  settings.part("lists of the file", liveLists).onChange(async (lists) => {
+    await declareLists(lists, store, coins);
+    pools.renew();
+  });
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
@@ -60,8 +63,8 @@ export async function openCore(options: ServiceOptions) {
     options,
     settingsBook: book,
     settings,
-    /** The declarations of the file besides settings; fixed while the service runs. */
-    declared,
+    /** Names of the web hooks; fixed while the service runs, like all of the file that no part follows. */
+    hookNames: new Set(config.hooks.map(({ name }) => name)),
     store,
     log,
     now,
@@ -73,9 +76,9 @@ export async function openCore(options: ServiceOptions) {
     localTime: liveLocalTime(settings.part("local dates", ["display"])),
     metaData: metaDataWith(format, now),
     coins,
-    ...pricing(declared, settings.part("tariffs", ["electricity", "display"]), store, rates, now),
+    ...pricing(settings.part("tariffs", ["electricity", "display", "miners", "groups"]), store, rates, now),
     accessBook,
-    book: new PoolBook(store, coins, accessBook),
+    book: pools,
     shares: new ReadShares(monotonicNow),
     records,
     events: new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } }),
@@ -104,11 +107,6 @@ export async function openCore(options: ServiceOptions) {
       await records.close();
     },
   } satisfies ServiceRoom;
-}
-
-/** The configuration without its settings. */
-function declaredIn({ miners, groups, pools, poolGroups, hooks, channels, coins, algorithms }: Config) {
-  return { miners, groups, pools, poolGroups, hooks, channels, coins, algorithms };
 }
 
 /** Formats for the present locale, currency and time zone. */

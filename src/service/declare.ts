@@ -10,15 +10,15 @@ import { uidFor } from "./hosts/uids.ts";
 import { blankMiner } from "./miners/declared-miner.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
+import type { LiveList } from "./settings/live-settings.ts";
 
 /**
- * Brings the store in line with the configuration file: rows keep their ids, removed ones are disabled, and those
- * created over the API stay untouched.
+ * Brings the store in line with the lists of the configuration file: rows keep their ids, removed ones are disabled, and
+ * those created over the API stay untouched.
  */
-export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
+export async function declareLists(config: Pick<Config, LiveList>, store: Store, coins: Coins): Promise<void> {
   const groups = await declareGroups(config.groups, store);
   await declareMiners(config.miners, store, groups);
-  await declareOwnHost(config, store);
   const pools = await store.pools.declare(
     new Map(
       config.pools.map((pool) => {
@@ -70,8 +70,6 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
       ]),
     ),
   );
-  // Their settings hold secrets, and stay in the file.
-  await store.channels.declare(new Map(config.channels.map(({ key }) => [key, { name: key, definition: null }])));
   await store.users.declare(
     new Map(
       config.users.map(({ name, key, privilege, groups: seen, pools: seenPools }) => [
@@ -86,6 +84,18 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
       ]),
     ),
   );
+}
+
+/** Brings the store in line with the whole configuration. */
+export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
+  await declareLists(config, store, coins);
+  await declareChannels(config, store);
+  await declareOwnHost(config, store);
+}
+
+/** Their settings hold secrets, and stay in the file. */
+async function declareChannels({ channels }: Pick<Config, "channels">, store: Store): Promise<void> {
+  await store.channels.declare(new Map(channels.map(({ key }) => [key, { name: key, definition: null }])));
 }
 
 const ownHost = "own machine";

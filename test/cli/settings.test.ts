@@ -95,11 +95,14 @@ test("config import refuses what a service cannot save, and a section of the fil
 });
 
 test("a change of the file that needs a restart has the service start anew in its process", async () => {
-  await writeFile(file, "http: {port: 0}\npower: {minOn: 30}\ngroups: [{name: den}]\n");
+  await writeFile(
+    file,
+    'http: {port: 0}\npower: {minOn: 30}\nchannels: [{key: phone, type: ntfy, url: "http://127.0.0.1:9", topic: rigs}]\n',
+  );
   const before = url();
   const { stdout } = await config("reload");
-  expect(stdout).toBe("Changed: groups; the service restarts with them\n");
+  expect(stdout).toBe("Changed: channels; the service restarts with them\n");
   await until(() => service.said().split("is ready at").length > 2, "the service to be ready again");
   const now = service.said().match(/is ready at (http:\/\/127\.0\.0\.1:\d+)(?![\s\S]*is ready at)/)?.[1] ?? before;
-  expect(JSON.stringify(await (await fetch(`${now}/api/miners`)).json())).toContain("den");
+  expect(JSON.stringify(await (await fetch(`${now}/api/channels`)).json())).toContain("phone");
 });

@@ -12,7 +12,7 @@ import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
 import { formatAddress, isNoRig, isSameAddress, storedAddress } from "../../link/address.ts";
 import type { HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
 import { detail } from "../../messages/detail.ts";
-import { allMiners, type Store } from "../../store/index.ts";
+import { allMiners, type Store, type Stored, type StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -153,13 +153,29 @@ export class MinerRegistry extends MinerEntries {
   start(): void {
     this.#plugs.assignAll(enabled(this.#options.store.miners));
     for (const miner of this.#options.managed.rows()) this.display.mark(this.#take(miner), true);
-    for (const miner of enabled(this.#options.store.miners)) {
-      if (this.#byAddress.has(miner.address))
-        this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
-      else this.display.mark(this.#take(miner), true);
-    }
+    for (const miner of this.#declaredOnce()) this.display.mark(this.#take(miner), true);
     this.presence.start();
     this.arrange();
+  }
+
+  /** Takes in what the configuration file says now, as a start would; call `arrange` after it. */
+  follow(): void {
+    const miners = this.#declaredOnce();
+    const kept = new Set(miners.map(({ id }) => id));
+    for (const id of [...this.entries.keys()])
+      if (!kept.has(id) && !this.isManaged(id)) this.#takeOut(id, "The miner is no longer declared");
+    for (const miner of miners) this.put(miner);
+  }
+
+  /** The miners of the store, without those whose address another has. */
+  #declaredOnce(): Stored<StoredMiner>[] {
+    const addresses = new Map<string, number>();
+    return enabled(this.#options.store.miners).filter(({ id, address }) => {
+      const isFirst = !addresses.has(address);
+      if (isFirst) addresses.set(address, id);
+      else this.#options.log.warn(`miner ${id} is left out: ${address} is declared twice`);
+      return isFirst;
+    });
   }
 
   /** Changes whenever a miner is added or removed, or its address or plug changes. */
@@ -207,14 +223,9 @@ export class MinerRegistry extends MinerEntries {
   }
 
   async remove(id: number): Promise<void> {
-    const { facts, rig } = this.entry(id);
     // Synchronous, so that no list contains a half-removed miner.
-    this.#drop(id);
-    this.display.remove(id);
+    this.#takeOut(id, "The miner was removed");
     this.arrange();
-    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    if (!facts.demo) this.#options.log.info({ ...minerFields(facts) }, "a miner was removed");
-    this.#options.notices.closeMiner(id, "The miner was removed");
     this.#options.recorderOf(id).forget(id);
     this.#options.ledgerOf(id).forget(id);
     const store = this.#storeOf(id);
@@ -223,6 +234,16 @@ export class MinerRegistry extends MinerEntries {
     await store.activePools.forget(id);
     await store.samples.forget(id);
     store.power.forget(id);
+  }
+
+  /** Its history stays. */
+  #takeOut(id: number, why: string): void {
+    const { facts, rig } = this.entry(id);
+    this.#drop(id);
+    this.display.remove(id);
+    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
+    if (!facts.demo) this.#options.log.info({ ...minerFields(facts) }, "a miner was removed");
+    this.#options.notices.closeMiner(id, why);
   }
 
   /** Removes all demo miners and their share of the farm's history. */
@@ -342,7 +363,9 @@ export class MinerRegistry extends MinerEntries {
     this.entries.delete(id);
     this.display.recovered(id);
     this.presence.forget(id);
-    if (entry.rig.declared.program === undefined) this.#byAddress.delete(formatAddress(entry.rig.declared.address));
+    const address = formatAddress(entry.rig.declared.address);
+    // Two miners may have swapped their addresses.
+    if (this.#byAddress.get(address) === id) this.#byAddress.delete(address);
   }
 
   isManaged(id: number): boolean {

@@ -44,7 +44,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     this.#store = store;
     this.#coins = coins;
     this.#accessBook = accessBook;
-    this.#index();
+    this.renew();
   }
 
   /**
@@ -152,7 +152,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     };
     const saved =
       existing === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(existing.id, pool);
-    this.#index();
+    this.renew();
     return this.#present(saved);
   };
 
@@ -169,7 +169,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     ]);
     await this.#store.pools.remove(id);
     await forgetFor(this.#store, "pools", id);
-    this.#index();
+    this.renew();
     return done(`Pool ${pool.description || pool.url} removed`);
   };
 
@@ -236,7 +236,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     ];
   }
 
-  #index(): void {
+  /** Call it when definitions have changed outside of this book. */
+  renew(): void {
     const pools = enabled(this.#store.pools);
     this.#byLogin = Map.groupBy(pools, (pool) => loginKey(hostAndPortOf(pool.url), loginOf(pool).worker));
     this.#byPort = Map.groupBy(pools, ({ url }) => hostAndPortOf(url));

@@ -1,4 +1,3 @@
-import type { Config } from "../../config/schema.ts";
 import type { Store } from "../../store/index.ts";
 import type { SettingsPart } from "../settings/live-settings.ts";
 import type { Prices, PricesFor } from "./earnings.ts";
@@ -8,13 +7,12 @@ import { Tariffs } from "./tariffs.ts";
 
 /** Exchange rates, tariffs, and the resulting present prices. */
 export function pricing(
-  declared: Pick<Config, "groups" | "miners">,
-  part: SettingsPart<"electricity" | "display">,
+  part: SettingsPart<"electricity" | "display" | "miners" | "groups">,
   store: Store,
   rates: Rates,
   now: () => number,
 ) {
-  const tariffs = new Tariffs({ declared, settings: part.now, store, rateOf: (currency) => rates.of(currency) });
+  const tariffs = new Tariffs({ settings: part.now, store, rateOf: (currency) => rates.of(currency) });
   part.onChange(() => tariffs.renew());
   const pricesWith = (tariff: Tariff | undefined): Prices => ({
     currency: rates.currency,

@@ -1,5 +1,5 @@
 import type { ElectricitySettings, PriceSourceSettings } from "../../config/money.ts";
-import type { Config, GroupSettings } from "../../config/schema.ts";
+import type { GroupSettings } from "../../config/schema.ts";
 import { formatAddress, parseAddress } from "../../link/address.ts";
 import type { Store } from "../../store/index.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -13,9 +13,8 @@ export interface PriceFeed {
 }
 
 export interface TariffsContext {
-  /** Groups and miners of the configuration file. */
-  readonly declared: Pick<Config, "groups" | "miners">;
-  readonly settings: Sections<"electricity" | "display">;
+  /** Groups and miners are those of the configuration file. */
+  readonly settings: Sections<"electricity" | "display" | "groups" | "miners">;
   readonly store: Pick<Store, "miners" | "groups">;
   /** Money of the display currency per unit of another; null if it is unknown. */
   readonly rateOf: (currency: string) => number | null;
@@ -41,18 +40,18 @@ export class Tariffs {
 
   /** Applies the prices of the settings; an unchanged source keeps its prices. */
   renew(): void {
-    const { declared, settings, rateOf } = this.#context;
+    const { settings, rateOf } = this.#context;
     const before = new Map(this.#feeds);
     for (const map of [this.#ofGroups, this.#ofMiners, this.#feeds]) map.clear();
     const curveOf = (source: PriceSourceSettings): PriceCurve => this.#curveOf(source, before);
     const context = { timeZone: settings.display.timeZone, rateOf, curveOf };
     const tariff = (own: ElectricitySettings | undefined) => own && tariffOf(own, context);
     this.#general = tariff(settings.electricity);
-    for (const { group, above } of walkGroups<GroupSettings>(declared.groups)) {
+    for (const { group, above } of walkGroups<GroupSettings>(settings.groups)) {
       const own = tariff(group.electricity);
       if (own !== undefined) this.#ofGroups.set(JSON.stringify([...above, group].map(({ name }) => name)), own);
     }
-    for (const { address, electricity } of declared.miners) {
+    for (const { address, electricity } of settings.miners) {
       const own = tariff(electricity);
       if (own !== undefined) this.#ofMiners.set(formatAddress(parseAddress(address)), own);
     }

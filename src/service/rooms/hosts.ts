@@ -22,7 +22,7 @@ export function openHosts(core: Core, { registry, managed, context }: Miners) {
     stateOf: (id) => registry.find(id)?.rig.state,
   });
   const hostContext = { store, accessBook, agents, managed };
-  core.settings.part("own machine", ["agent"]).onChange(async (settings) => {
+  core.settings.part("own machine", ["agent", "groups"]).onChange(async (settings) => {
     await declareOwnHost(settings, store);
     managed.refresh();
   });

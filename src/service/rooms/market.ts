@@ -9,8 +9,8 @@ import type { ServiceRoom } from "../room.ts";
 
 /** The external sources. Miners show their figures, so they open this room before they are loaded themselves. */
 export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">, registry: () => MinerRegistry) {
-  const { declared, store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
-  const settings = core.settings.part("sources outside", ["market", "electricity", "display"]);
+  const { store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
+  const settings = core.settings.part("sources outside", ["market", "electricity", "display", "pools"]);
   let closing = new AbortController();
   let stop = (): void => undefined;
   const context = () => ({
@@ -28,7 +28,7 @@ export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">,
     changed: () => registry().changeAll(),
     warn: (...warning: Parameters<FarmNotices["setWarning"]>) => notices.setWarning(...warning),
   });
-  let market = new Market(settings.now.market, declared.pools, context());
+  let market = new Market(settings.now.market, settings.now.pools, context());
   const start = (): void => {
     if (market.isUsed) stop = repeat(() => market.turn(), marketTurnMs);
   };
@@ -36,7 +36,7 @@ export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">,
     stop();
     closing.abort();
     closing = new AbortController();
-    market = new Market(settings.now.market, declared.pools, context());
+    market = new Market(settings.now.market, settings.now.pools, context());
     start();
   });
   return {

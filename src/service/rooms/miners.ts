@@ -87,6 +87,13 @@ export function openMiners(core: Core) {
     registry.changeAll();
     events.changed();
   });
+  settings.part("rigs of the file", ["miners", "groups", "pools", "poolGroups", "users"]).onChange(() => {
+    registry.follow();
+    managed.refresh();
+    registry.arrange();
+    registry.changeAll();
+    events.reset();
+  });
   settings.part("plugs that speak MQTT", ["mqtt"]).onChange(() => {
     // The allowed topics may have changed.
     for (const miner of enabled(store.miners)) if (miner.supply?.type === "mqtt") registry.put(miner);

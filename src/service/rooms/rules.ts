@@ -7,6 +7,7 @@ import type { Core } from "../core.ts";
 import type { Economics } from "../money/economics.ts";
 import { byTimer } from "../repeat.ts";
 import type { ServiceRoom } from "../room.ts";
+import { liveLists } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
 import type { RunsRoom } from "./automation.ts";
 import type { Miners } from "./miners.ts";
@@ -50,6 +51,7 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
   local.onChange(({ display }, before) => {
     if (display.timeZone !== before.display.timeZone) automation.zoneChanged();
   });
+  core.settings.part("rules of the file", liveLists).onChange(() => automation.reload());
   notices.silence((minerId) => {
     const entry = registry.find(minerId);
     return entry !== undefined && automation.maintenance.over(entry) !== null;
@@ -101,11 +103,11 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
 });
 
 /** The current names that rules added over the API may refer to. */
-function ruleNames({ declared, settings, messages, channels }: Core) {
+function ruleNames({ hookNames, settings, messages, channels }: Core) {
   const { now } = settings.part("checks of rules", ["automation"]);
   return (access: Access) => ({
     channels: channels.usableBy(access),
-    hooks: new Set(declared.hooks.map(({ name }) => name)),
+    hooks: hookNames,
     hasMessages: messages.isConfigured,
     programs: now.automation.programs,
   });

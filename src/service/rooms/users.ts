@@ -10,6 +10,10 @@ export function openUsers({ settings, store, accessBook, events }: Core, { regis
   const report = (): void => reportDisabled(store, accessBook, (title, message) => notices.setWarning(title, message));
   const display = settings.part("what pages know of the service", ["display"]).now;
   const access = settings.part("the service's own key", ["http"]).now;
+  settings.part("users of the file", ["users", "groups", "pools"]).onChange(() => {
+    events.changed();
+    report();
+  });
   const context = { store, accessBook, settings: display, isDemo: () => registry.isDemoOnly };
   return {
     operations: userOperations({

@@ -2,13 +2,34 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../../config/schema.ts";
 import { type SettingsSection, settingsSections } from "../../contract/settings.ts";
 
-export type Sections<S extends SettingsSection = SettingsSection> = Pick<Config, S>;
+/** Lists of the configuration file that take effect while the service runs, in the order of the file. */
+export const liveLists = [
+  "miners",
+  "groups",
+  "pools",
+  "poolGroups",
+  "templates",
+  "rules",
+  "schedules",
+  "maintenance",
+  "users",
+] as const;
+export type LiveList = (typeof liveLists)[number];
+
+/** A key of the configuration that parts of the service follow. */
+export type LiveKey = SettingsSection | LiveList;
+
+const liveKeys: readonly LiveKey[] = [...settingsSections, ...liveLists];
+
+export const isLiveKey = (key: string): key is LiveKey => liveKeys.some((each) => each === key);
+
+export type Sections<S extends LiveKey = SettingsSection> = Pick<Config, S>;
 
 /** Applies a change of its sections; throws if it cannot, and is then called with the values swapped. */
-type Apply<S extends SettingsSection> = (now: Sections<S>, before: Sections<S>) => void | Promise<void>;
+type Apply<S extends LiveKey> = (now: Sections<S>, before: Sections<S>) => void | Promise<void>;
 
 /** A part's view of the settings: the present values of the sections that it declares. */
-export interface SettingsPart<S extends SettingsSection> {
+export interface SettingsPart<S extends LiveKey> {
   /** Read it when a value is needed; a stored copy gets outdated. */
   readonly now: Sections<S>;
   /** For objects built from settings, which must be rebuilt. */
@@ -21,12 +42,12 @@ export const present = <T extends object>(read: () => T): T =>
 
 interface Part {
   readonly name: string;
-  readonly sections: readonly SettingsSection[];
+  readonly sections: readonly LiveKey[];
   apply: ((now: Config, before: Config) => void | Promise<void>) | null;
 }
 
 /** Fields that no part applies live: they keep their values from the start of the service, like undeclared sections. */
-const fixedFields: Partial<Record<SettingsSection, readonly string[]>> = {
+const fixedFields: Partial<Record<LiveKey, readonly string[]>> = {
   http: ["host", "port"],
   poll: ["workers"],
 };
@@ -50,7 +71,7 @@ export class LiveSettings {
   }
 
   /** Declares a part by its name and sections; the compiler hides all others from it. */
-  part<const S extends SettingsSection>(name: string, sections: readonly S[]): SettingsPart<S> {
+  part<const S extends LiveKey>(name: string, sections: readonly S[]): SettingsPart<S> {
     const part: Part = { name, sections, apply: null };
     this.#parts.push(part);
     const view = Object.defineProperties(
@@ -71,16 +92,16 @@ export class LiveSettings {
   }
 
   /** Whether a section of a configuration takes effect only after a restart. */
-  waits(section: SettingsSection, wanted: Config = this.#wanted): boolean {
+  waits(section: LiveKey, wanted: Config = this.#wanted): boolean {
     return !isDeepStrictEqual(wanted[section], this.#followed(section, wanted));
   }
 
   /** Applies a configuration to every part. If one fails, all go back to the previous one, and its error is thrown. */
   async change(wanted: Config): Promise<void> {
     const [before, wantedBefore] = [this.#now, this.#wanted];
-    const sections = settingsSections.map((section) => [section, this.#followed(section, wanted)]);
+    const sections = liveKeys.map((section) => [section, this.#followed(section, wanted)]);
     const next: Config = { ...wanted, ...Object.fromEntries(sections) };
-    const differs = (section: SettingsSection): boolean => !isDeepStrictEqual(next[section], before[section]);
+    const differs = (section: LiveKey): boolean => !isDeepStrictEqual(next[section], before[section]);
     const followed: Part[] = [];
     [this.#now, this.#wanted] = [next, wanted];
     try {
@@ -97,7 +118,7 @@ export class LiveSettings {
   }
 
   /** The parts' view of a section. */
-  #followed<S extends SettingsSection>(section: S, wanted: Config): Config[S] {
+  #followed<S extends LiveKey>(section: S, wanted: Config): Config[S] {
     const atStart = this.#atStart[section];
     if (!this.#parts.some(({ sections }) => sections.some((each) => each === section))) return atStart;
     const fields = fixedFields[section];

@@ -17,7 +17,7 @@ import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredSection } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { walkGroups } from "../nested-groups.ts";
-import { LiveSettings } from "./live-settings.ts";
+import { isLiveKey, LiveSettings } from "./live-settings.ts";
 
 /** The origin of the configuration. */
 export interface SettingsSource {
@@ -69,7 +69,8 @@ export class SettingsBook {
   readonly #store: SettingsStore;
   readonly #log: Logger;
   #file: SettingsBase;
-  #demo: Partial<Config>;
+  /** Null without a demo. */
+  #demo: Partial<Config> | null;
   #problems: ReadonlyMap<SettingsSection, string> = new Map();
 
   constructor(source: SettingsSource, store: SettingsStore, log: Logger) {
@@ -77,7 +78,7 @@ export class SettingsBook {
     this.#store = store;
     this.#log = log;
     this.#file = source.base;
-    this.#demo = source.demo ?? {};
+    this.#demo = source.demo ?? null;
     const { config, problems } = layered(this.#base(), this.#saved(), this.#names());
     this.#problems = problems;
     this.live = new LiveSettings(source.finish(config));
@@ -178,7 +179,7 @@ export class SettingsBook {
 
   /** The settings of the demo end with it. */
   async leaveDemo(): Promise<void> {
-    this.#demo = {};
+    this.#demo = null;
     const { config, problems } = layered(this.#base(), this.#saved(), this.#names());
     this.#problems = problems;
     await this.live.change(this.#source.finish(config));
@@ -193,7 +194,7 @@ export class SettingsBook {
     const finished = this.#source.finish(config);
     return {
       keys,
-      isLive: keys.every((key) => isSettingsSection(key) && !this.live.waits(key, finished)),
+      isLive: keys.every((key) => this.#canFollow(key, finished)),
       apply: async () => {
         await this.live.change(finished);
         this.#file = file;
@@ -201,6 +202,12 @@ export class SettingsBook {
         this.#warn();
       },
     };
+  }
+
+  /** Rigs of the file end the demo, which only a start without it does. */
+  #canFollow(key: string, wanted: Config): boolean {
+    if (!isLiveKey(key) || this.live.waits(key, wanted)) return false;
+    return isSettingsSection(key) || this.#demo === null;
   }
 
   #refuseOfFile(section: SettingsSection): void {
@@ -243,7 +250,7 @@ export class SettingsBook {
   /** The file, with the settings of the demo where it has none. */
   #base(file = this.#file): Base {
     const { written, config } = file;
-    const ofDemo = Object.entries(this.#demo).filter(([key]) => !Object.hasOwn(written, key));
+    const ofDemo = Object.entries(this.#demo ?? {}).filter(([key]) => !Object.hasOwn(written, key));
     return { written, config: { ...config, ...Object.fromEntries(ofDemo) } };
   }
 

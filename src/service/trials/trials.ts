@@ -140,8 +140,8 @@ const feedContext = ({ now, log }: TrialContext, signal: AbortSignal): FeedConte
 
 async function tryPrices(config: Config, context: TrialContext, signal: AbortSignal): Promise<SettingsFinding[]> {
   const { now, format, store, rateOf, messages } = context;
-  const settings = { electricity: config.electricity, display: config.display };
-  const tariffs = new Tariffs({ declared: { groups: [], miners: [] }, settings, store, rateOf });
+  const settings = { electricity: config.electricity, display: config.display, groups: [], miners: [] };
+  const tariffs = new Tariffs({ settings, store, rateOf });
   const findings = await Promise.all(
     tariffs.feeds.map(async ({ settings: source, curve }): Promise<SettingsFinding> => {
       const heard = Promise.withResolvers<void>();

@@ -1,12 +1,15 @@
 import { afterEach, expect, test } from "@jest/globals";
+import { startFarm } from "../../../src/simulator/index.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { closeBenches, openBench } from "../bench.ts";
 import { closeLoopBenches, openLoopBench } from "../loop-bench.ts";
-import { admin } from "./settings-bench.ts";
+import { admin, closeSettingsBenches, openSettingsBench } from "./settings-bench.ts";
 
 afterEach(async () => {
   await closeBenches();
   await closeLoopBenches();
+  await closeSettingsBenches();
 });
 
 const axeos = { kind: "axeos", warm: true } as const;
@@ -27,6 +30,44 @@ test("rigs are read at another interval, beside a command that is under way, and
     () => bench.farm.rigs.every(({ requests }, index) => requests.count > (asked[index] ?? 0) + 3),
     "more reads of both rigs",
   );
+});
+
+test("rigs that the file adds and drops come and go, and the others keep their readings and their history", async () => {
+  const rigs = await startFarm({ rigs: [axeos, axeos, axeos] });
+  onTestFinished(() => rigs.close());
+  const [kept = "", dropped = "", added = ""] = rigs.rigs.map(({ address }) => address);
+  const yaml = (...lines: string[]) => ["groups: [{name: den}, {name: attic}]", "miners:", ...lines].join("\n");
+  const bench = await openSettingsBench(
+    yaml(`  - {address: "${kept}", name: Kept}`, `  - {address: "${dropped}", name: Dropped, group: den}`),
+  );
+  const listed = async () =>
+    (await bench.service.listMiners({}, admin)).groupList.flatMap(({ name, minerList }) =>
+      minerList.map((miner) => ({ group: name, ...miner })),
+    );
+  const mining = async (count: number) => {
+    const list = await listed();
+    return list.length === count && list.every(({ statusInfo }) => statusInfo.statusDisplay === "Mining");
+  };
+  await until(() => mining(2), "both rigs to be read");
+  const before = await listed();
+  const asked = rigs.rigs[0]?.requests.count;
+  bench.write(yaml(`  - {address: "${kept}", name: Kept}`, `  - {address: "${added}", name: Added, group: attic}`));
+  expect(await bench.service.reloadSettings({}, admin)).toEqual({ changed: ["miners"], message: "Changed: miners" });
+  await until(() => mining(2), "the added rig to be read");
+  const after = await listed();
+  const of = (list: typeof after, name: string) => list.find((each) => each.name === name);
+  expect(of(after, "Kept")).toEqual({ ...of(before, "Kept"), updatedUtc: of(after, "Kept")?.updatedUtc });
+  expect(rigs.rigs[0]?.requests.count).toBe(asked);
+  expect(of(after, "Dropped")).toBeUndefined();
+  expect(of(after, "Added")).toMatchObject({ group: "attic", hostDescription: added });
+  bench.write(yaml(`  - {address: "${kept}", name: Kept}`));
+  await bench.service.reloadSettings({}, admin);
+  expect((await listed()).map(({ name }) => name)).toEqual(["Kept"]);
+  // A rig that comes back is the same as before.
+  bench.write(yaml(`  - {address: "${dropped}", name: Back}`, `  - {address: "${kept}", name: Kept}`));
+  await bench.service.reloadSettings({}, admin);
+  await until(() => mining(2), "the rig to be read again");
+  expect(of(await listed(), "Back")?.id).toBe(of(before, "Dropped")?.id);
 });
 
 test("the maker's login is tried, or no longer, and rigs are shown all the while", async () => {

@@ -27,6 +27,49 @@ const values = {
 type Tried = keyof typeof values;
 const sections = Object.keys(values) as Tried[];
 
+/** What the file may declare beside sections; rigs swap their addresses, and move to other groups. */
+const lists = [
+  { groups: [{ name: "den" }] },
+  {
+    groups: [
+      { name: "den", electricity: { price: 0.7 } },
+      { name: "attic", groups: [{ name: "row" }] },
+    ],
+    miners: [
+      { address: "127.0.0.1:1", name: "One", group: "row" },
+      { address: "127.0.0.1:2", name: "Two", electricity: { price: 0.9 } },
+    ],
+    pools: [{ name: "Main", url: "stratum+tcp://pool.example.com:3333", worker: "w", coin: "BTC" }],
+    poolGroups: [{ name: "All", pools: ["Main"] }],
+    users: [{ name: "guest", key: "the-key-of-a-guest", privilege: "view", groups: ["attic"] }],
+    rules: [
+      {
+        name: "Silent",
+        when: { all: [{ reading: "temperature", above: 90 }], for: 60 },
+        do: [{ notify: "all", text: "hot" }],
+      },
+    ],
+    templates: [{ name: "Wake", do: [{ action: "restart" }] }],
+  },
+  {
+    groups: [{ name: "row" }, { name: "den" }],
+    miners: [
+      { address: "127.0.0.1:2", name: "One", group: "den" },
+      { address: "127.0.0.1:1", name: "Two", interval: 60, tags: ["old"] },
+      { address: "127.0.0.1:3" },
+    ],
+    rules: [
+      {
+        name: "Silent",
+        when: { all: [{ reading: "temperature", above: 90 }], for: 90 },
+        do: [{ notify: "all", text: "hot" }],
+      },
+    ],
+    schedules: [{ key: "night", weekly: { from: "22:00", to: "06:00" }, do: [{ notify: "all", text: "night" }] }],
+    maintenance: [{ name: "Cleaning", from: "2026-05-01T18:00:00Z", until: "2026-05-02T18:00:00Z", groups: ["row"] }],
+  },
+] as const;
+
 const section = fc.constantFrom(...sections);
 const steps = fc.array(
   fc.oneof(
@@ -34,14 +77,20 @@ const steps = fc.array(
     fc.record({ does: fc.constant("reset" as const), section }),
     fc.record({ does: fc.constant("undo" as const), section }),
     fc.record({ does: fc.constant("file" as const), section, value: fc.constantFrom(0, 1, null) }),
+    fc.record({ does: fc.constant("lists" as const), value: fc.nat(2) }),
     fc.record({ does: fc.constant("restart" as const) }),
   ),
   { minLength: 1, maxLength: 12 },
 );
 type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 
-const yamlOf = (file: ReadonlyMap<Tried, unknown>): string =>
-  `groups: [{name: den}]\n${[...file].map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join("")}`;
+interface File {
+  readonly sections: Map<Tried, unknown>;
+  lists: (typeof lists)[number];
+}
+
+const yamlOf = ({ sections: written, lists: declared }: File): string =>
+  [...Object.entries(declared), ...written].map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join("");
 
 /** What the parts make of the settings, as callers see it. */
 async function pictureOf({ service }: SettingsBench) {
@@ -52,15 +101,41 @@ async function pictureOf({ service }: SettingsBench) {
   const { now, currency } = await service.getPrices({}, admin);
   const { sources } = await service.getMarket({}, admin);
   const report = await service.getMoney({}, admin);
-  return { shown, display, rooms, now, currency, sources: sources.map(({ type }) => type), counted: report.currency };
+  const names = (list: readonly { name?: string | undefined }[]) => list.map(({ name }) => name);
+  const { groupList } = await service.listMiners({}, admin);
+  const rigs = groupList.flatMap(({ id, name, minerList }) => [
+    [id, name],
+    ...minerList.map((rig) => [rig.id, rig.name, rig.hostDescription, rig.groupId, rig.tags, rig.money?.costPerDay]),
+  ]);
+  const declared = {
+    rigs: rigs.sort(),
+    pools: (await service.listPools({}, admin)).list.map(({ id, description }) => [id, description]),
+    groups: (await service.listGroups({}, admin)).map(({ id, name, parentId }) => [id, name, parentId]),
+    users: names(await service.listUsers({}, admin)),
+    rules: (await service.listRules({}, admin)).rules.map(({ id, problem, definition }) => [id, problem, definition]),
+    schedules: names(await service.listSchedules({}, admin)),
+    maintenance: names(await service.listMaintenance({}, admin)),
+    templates: names((await service.listManagedTemplates({}, admin)).managedTemplateList),
+  };
+  return {
+    declared,
+    shown,
+    display,
+    rooms,
+    now,
+    currency,
+    sources: sources.map(({ type }) => type),
+    counted: report.currency,
+  };
 }
 
-async function take(step: Step, bench: SettingsBench, file: Map<Tried, unknown>): Promise<void> {
+async function take(step: Step, bench: SettingsBench, file: File): Promise<void> {
   const { service } = bench;
   if (step.does === "restart") return bench.restart();
-  if (step.does === "file") {
-    if (step.value === null) file.delete(step.section);
-    else file.set(step.section, values[step.section][step.value]);
+  if (step.does === "file" || step.does === "lists") {
+    if (step.does === "lists") file.lists = lists[step.value] ?? file.lists;
+    else if (step.value === null) file.sections.delete(step.section);
+    else file.sections.set(step.section, values[step.section][step.value]);
     bench.write(yamlOf(file));
     await service.reloadSettings({}, admin);
     return;
@@ -73,7 +148,7 @@ async function take(step: Step, bench: SettingsBench, file: Map<Tried, unknown>)
         ? service.resetSettings({ section: key }, admin)
         : service.undoSettings({ section: key }, admin);
   const isWrong = step.does === "save" && step.value === 2;
-  const owner = file.has(key) ? "file" : "store";
+  const owner = file.sections.has(key) ? "file" : "store";
   if (owner === "file") expect((await problem(change)).code).toBe("owned.by-file");
   else if (isWrong) expect((await problem(change)).code).toBe("input.invalid");
   else await change.catch((error: { code?: string }) => expect(error.code).toBe("nothing.to.do"));
@@ -83,7 +158,7 @@ test("whatever was saved, removed, undone, reloaded and restarted: all parts are
   await fc.assert(
     fc.asyncProperty(steps, async (some) => {
       const store = await openStore({ file: ":memory:", now: Date.now });
-      const file = new Map<Tried, unknown>();
+      const file: File = { sections: new Map(), lists: lists[0] };
       const bench = await openSettingsBench(yamlOf(file), { store, fixed: "" });
       try {
         for (const step of some) await take(step, bench, file);

@@ -11,7 +11,7 @@ export interface SettingsBench {
   readonly service: RunningService;
   readonly store: Store;
   /** The parts of the service, with the sections that they follow. */
-  readonly parts: readonly { readonly name: string; readonly sections: readonly SettingsSection[] }[];
+  readonly parts: readonly { readonly name: string; readonly sections: readonly string[] }[];
   /** What the log warned of. */
   readonly warned: readonly string[];
   /** Writes the configuration file; `reload` and `restart` read it. */
