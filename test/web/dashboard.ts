@@ -32,11 +32,13 @@ export interface DashboardOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
+export type Scheme = "light" | "dark";
+
 export interface VisitOptions {
   /** px; 1440 by default. */
   readonly width?: number;
   readonly height?: number;
-  readonly scheme?: "light" | "dark";
+  readonly scheme?: Scheme;
   /** Of the browser, such as "de-DE"; "en-US" by default. */
   readonly locale?: string;
   /** Signs in with it before the page opens. */
@@ -244,14 +246,17 @@ const AxeResults = z.object({
 const ofColours = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 
 /** What axe finds on the page, in light and dark; nothing is as it should be. */
-export async function axe(page: Page): Promise<string[]> {
+export async function axe(page: Page, schemes: readonly Scheme[] = ["light", "dark"]): Promise<string[]> {
   const found: string[] = [];
-  const before = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  await page.evaluate(`window.axe ?? (() => { ${axeSource} })()`);
-  for (const colorScheme of ["light", "dark"] as const) {
+  const [before, isThere] = await page.evaluate(() => [
+    matchMedia("(prefers-color-scheme: dark)").matches,
+    "axe" in window,
+  ]);
+  if (!isThere) await page.evaluate(`(() => { ${axeSource} })()`);
+  for (const [index, colorScheme] of schemes.entries()) {
     await page.emulateMedia({ colorScheme });
     // Without the sheets that are being loaded, which axe would copy into the page against its policy; no rule here needs them.
-    const options = { resultTypes: ["violations"], preload: false, ...(colorScheme === "dark" && ofColours) };
+    const options = { resultTypes: ["violations"], preload: false, ...(index > 0 && ofColours) };
     const { violations } = AxeResults.parse(await page.evaluate(`window.axe.run(${JSON.stringify(options)})`));
     for (const { id, help, nodes } of violations)
       for (const { html, target, failureSummary } of nodes)
