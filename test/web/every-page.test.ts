@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
-import { axe, type Dashboard, overflow, type Scheme, startDashboard, visitOf } from "./dashboard.ts";
+import { axe, type Dashboard, follow, loaded, overflow, type Scheme, startDashboard, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
 /** Markup that would run, from right to left, and no place to break: 200 characters. */
@@ -57,30 +57,6 @@ afterAll(async () => {
   await dashboard?.close();
   await closeContexts();
 });
-
-/** Waits until the page has loaded what it shows. */
-async function loaded(page: Page): Promise<void> {
-  await page.locator("h1:not([data-left])").first().waitFor();
-  await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
-  await page.locator("html[data-ready]").waitFor();
-}
-
-/**
- * Without a reload, which is most of what a page costs: the address is opened as by a link. The heading of the page before is
- * marked, because that page stays until the next has loaded.
- */
-async function follow(page: Page, href: string): Promise<void> {
-  if (page.url() === href) return loaded(page);
-  await page.evaluate((to) => {
-    for (const each of document.querySelectorAll("h1")) each.toggleAttribute("data-left", true);
-    const anchor = document.createElement("a");
-    anchor.href = to;
-    document.body.append(anchor);
-    anchor.click();
-    anchor.remove();
-  }, href);
-  await loaded(page);
-}
 
 /** What stands out of the window and is not cut off or scrolled by what it is in. */
 const widest = (page: Page): Promise<string> =>

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import en from "../../src/messages/en.json" with { type: "json" };
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { type Dashboard, follow, startDashboard } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
 let dashboard: Dashboard;
@@ -77,7 +77,7 @@ describe("no page says that there is nothing", () => {
     const { page, close } = await dashboard.visit("");
     const found: string[] = [];
     for (const { at } of await everyPage(dashboard.service)) {
-      await page.goto(`${dashboard.url}/${at}`);
+      await follow(page, at);
       await page.locator("main h1").first().waitFor();
       found.push(`/${at}`, ...(await sectionsOf(page)));
     }
