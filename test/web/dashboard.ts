@@ -238,24 +238,29 @@ export async function loaded(page: Page): Promise<void> {
   await page.locator("html[data-ready]").waitFor();
 }
 
+/** Opens an address as by a link, and waits until the page has loaded what it shows. */
+export async function follow(page: Page, href: string): Promise<void> {
+  await followUnanswered(page, href);
+  await loaded(page);
+}
+
 /**
  * Opens an address as by a link, which takes a fifth of what loading the dashboard anew does. By way of a page that does not
- * exist, so that nothing of the page before stays; and the heading of each page is marked, because that page stays until the
- * next has loaded.
+ * exist, so that nothing of the page before stays; and what each page shows is marked, because it stays until the next has
+ * loaded.
  */
-export async function follow(page: Page, href: string): Promise<void> {
+export async function followUnanswered(page: Page, href: string): Promise<void> {
   for (const to of ["no-such-page", href]) {
     await page.evaluate((address) => {
-      for (const each of document.querySelectorAll("h1")) each.toggleAttribute("data-left", true);
+      for (const each of document.querySelectorAll("h1, main > *")) each.toggleAttribute("data-left", true);
       const anchor = document.createElement("a");
       anchor.href = new URL(address, document.baseURI).href;
       document.body.append(anchor);
       anchor.click();
       anchor.remove();
     }, to);
-    await page.locator("h1:not([data-left])").first().waitFor();
+    await page.locator("main > :not([data-left])").first().waitFor();
   }
-  await loaded(page);
 }
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
