@@ -8,7 +8,7 @@ import { type Received, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts
 import { retainedAt } from "../mqtt/retained.ts";
 import { startSlowBroker } from "../mqtt/slow-broker.ts";
 import { until } from "../until.ts";
-import { rigbridge, running } from "./command.ts";
+import { command, rigbridge, running } from "./command.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
@@ -70,11 +70,11 @@ test("rigbridge mqtt restarts its bridge on command", async () => {
 });
 
 test("rigbridge mqtt names each option that is wrong", async () => {
-  const { code, stderr } = await rigbridge(["mqtt", "--broker", "ftp://x", "--interval", "soon"]);
+  const { code, stderr } = await command(["mqtt", "--broker", "ftp://x", "--interval", "soon"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/--broker: must be like mqtt/);
   expect(stderr).toMatch(/--interval: /);
-  expect((await rigbridge(["mqtt"])).stderr).toMatch(/--broker: is required/);
+  expect((await command(["mqtt"])).stderr).toMatch(/--broker: is required/);
 });
 
 test("rigbridge serve bridges its miners to the broker of the configuration", async () => {
@@ -146,7 +146,7 @@ test("rigbridge mqtt --retract lists and removes what a stopped Rigbridge has an
     "rigbridge/mine": "1",
   };
   for (const [topic, payload] of Object.entries(foreign)) await listener.publish(topic, payload, { retain: true });
-  const retract = (...more: string[]) => rigbridge(["mqtt", "--retract", "--config", file, ...more]);
+  const retract = (...more: string[]) => command(["mqtt", "--retract", "--config", file, ...more]);
   const early = await retract();
   expect(early).toMatchObject({
     code: 1,
@@ -203,15 +203,15 @@ test("rigbridge mqtt --retract waits for a broker that answers late", async () =
 
 test("rigbridge mqtt --retract says why it cannot work", async () => {
   const { url, listener } = await place();
-  const unreachable = await rigbridge(["mqtt", "--retract", "--broker", "mqtt://127.0.0.1:1"]);
+  const unreachable = await command(["mqtt", "--retract", "--broker", "mqtt://127.0.0.1:1"]);
   expect(unreachable).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("127.0.0.1:1") });
   // Another program with topics like these.
   await listener.publish("zigbee2mqtt/bridge/state", "online", { retain: true });
   await listener.publish("zigbee2mqtt/bridge/info", '{"version": "2"}', { retain: true });
-  const other = await rigbridge(["mqtt", "--retract", "--broker", url, "--base", "zigbee2mqtt"]);
+  const other = await command(["mqtt", "--retract", "--broker", url, "--base", "zigbee2mqtt"]);
   expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining("0 topics of Rigbridge") });
   expect((await retainedAt(url)).size).toBe(2);
-  expect(await rigbridge(["mqtt", "--dry-run", "--broker", url])).toMatchObject({
+  expect(await command(["mqtt", "--dry-run", "--broker", url])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("--dry-run: is only for --retract"),
   });

@@ -147,17 +147,16 @@ describe("rigbridge serve", () => {
     expect(service.said()).toContain("with 3 miners and 7 demo miners");
     await mining(url, 10);
     expect(existsSync(join(folder, "rigbridge.db"))).toBe(true);
-    const act = (...args: string[]) => rigbridge(["act", ...args], { env: { RIGBRIDGE_SERVICE: url } });
+    const env = { RIGBRIDGE_SERVICE: url };
+    const act = (...args: string[]) => command(["act", ...args], { env });
 
-    const done = await act("desk", "set", "--property", "frequency", "--value", "500");
+    const done = await rigbridge(["act", "desk", "set", "--property", "frequency", "--value", "500"], { env });
     expect(done).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^desk: ./) });
     expect(desk?.requests.writes.at(-1)).toContain("500");
 
-    const [ambiguous, refused, unknown] = await Promise.all([
-      act("Twin", "restart"),
-      act("desk", "set", "--property", "frequency", "--value", "9000"),
-      act("nobody", "restart"),
-    ]);
+    const ambiguous = await act("Twin", "restart");
+    const refused = await act("desk", "set", "--property", "frequency", "--value", "9000");
+    const unknown = await act("nobody", "restart");
     expect(ambiguous.code).toBe(1);
     expect(ambiguous.stderr).toContain('2 miners are named "Twin"; use an id instead:');
     expect(ambiguous.stderr).toContain(one?.address);
@@ -168,7 +167,7 @@ describe("rigbridge serve", () => {
 
   test("reports every mistake of the configuration and starts nothing", async () => {
     await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nstore: { url: bad.db }\nminers:\n  - name: a\n");
-    const { code, stdout, stderr } = await rigbridge(["serve", "--config", "bad.yaml"], place());
+    const { code, stdout, stderr } = await command(["serve", "--config", "bad.yaml"], place());
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/bad\.yaml:2: http\.prt: .*\n.*bad\.yaml:5: miners\[0\]\.address: is missing\n$/);
     expect(existsSync(join(folder, "bad.db"))).toBe(false);
@@ -190,11 +189,11 @@ describe("rigbridge serve", () => {
   });
 
   test("does not listen beyond loopback without a key", async () => {
-    const { code, stderr } = await rigbridge(["serve", "--host", "0.0.0.0"], place());
+    const { code, stderr } = await command(["serve", "--host", "0.0.0.0"], place());
     expect(code).toBe(1);
     expect(stderr).toContain("set http.key");
     expect(stderr).toContain("in rigbridge.yaml");
-    const elsewhere = await rigbridge(["serve", "--host", "0.0.0.0", "--data", "kept-there"], place());
+    const elsewhere = await command(["serve", "--host", "0.0.0.0", "--data", "kept-there"], place());
     expect(elsewhere.stderr).toContain("in kept-there/rigbridge.yaml");
   });
 });
@@ -222,8 +221,9 @@ describe("rigbridge act", () => {
     await writeFile(join(folder, "keyed.yaml"), `http: { key: ${key} }\nstore: { url: keyed.db }\n`);
     const service = await serve("--config", "keyed.yaml");
     const act = (env: Record<string, string>) =>
-      rigbridge(["act", "desk", "restart"], { env: { RIGBRIDGE_SERVICE: urlOf(service), ...env } });
-    const [right, wrong] = await Promise.all([act({ RIGBRIDGE_KEY: key }), act({ RIGBRIDGE_KEY: `${key}-wrong` })]);
+      command(["act", "desk", "restart"], { env: { RIGBRIDGE_SERVICE: urlOf(service), ...env } });
+    const right = await act({ RIGBRIDGE_KEY: key });
+    const wrong = await act({ RIGBRIDGE_KEY: `${key}-wrong` });
     expect(right.stderr).toContain('There is no miner "desk"');
     expect(wrong.stderr).toContain("(set the key in RIGBRIDGE_KEY)");
     expect(`${right.stderr}${wrong.stderr}${service.said()}`).not.toContain(key);

@@ -6,7 +6,7 @@ import { operations } from "../../src/contract/operations.ts";
 import { startTwin } from "../../src/simulator/index.ts";
 import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
-import { type Running, rigbridge, running } from "./command.ts";
+import { command, type Running, running } from "./command.ts";
 
 const keys = { service: "key-of-the-service-1", anna: "key-of-anna-1234567", web: "key-of-the-dashboard" };
 const json = { "content-type": "application/json" };
@@ -139,7 +139,7 @@ test("a service that is away, or refuses the key, ends nobody's session", async 
 });
 
 test("rigbridge web names each option that is wrong, and what it needs", async () => {
-  const wrong = await rigbridge(["web", "--host", "", "--port", "soon", "--web-key", "short"]);
+  const wrong = await command(["web", "--host", "", "--port", "soon", "--web-key", "short"]);
   expect([wrong.code, wrong.stderr.trim().split("\n")]).toEqual([
     1,
     [
@@ -149,17 +149,17 @@ test("rigbridge web names each option that is wrong, and what it needs", async (
       "  --port: must be a whole number from 0 to 65535",
     ],
   ]);
-  const open = await rigbridge(["web", "--host", "0.0.0.0"]);
+  const open = await command(["web", "--host", "0.0.0.0"]);
   expect([open.code, open.stderr]).toEqual([1, expect.stringMatching(/--host: .*other machines.*RIGBRIDGE_WEB_KEY/)]);
   const keyless = join(folder, "keyless.yaml");
   writeFileSync(keyless, `http: { key: ${keys.web}, keylessRead: true }\n`, { mode: 0o600 });
-  const shown = await rigbridge(["web", "--config", keyless]);
+  const shown = await command(["web", "--config", keyless]);
   expect([shown.code, shown.stderr]).toEqual([1, expect.stringMatching(/--config: http\.keylessRead would show/)]);
-  const taken = await rigbridge(["web", "--service", `http://127.0.0.1:${port}`, "--port", String(port)], {
+  const taken = await command(["web", "--service", `http://127.0.0.1:${port}`, "--port", String(port)], {
     env: { RIGBRIDGE_KEY: keys.service },
   });
   expect([taken.code, taken.stderr]).toEqual([1, expect.stringMatching(/another program listens there.*--port/)]);
-  const key = await rigbridge(["web", "--service", `http://127.0.0.1:${port}`], {
+  const key = await command(["web", "--service", `http://127.0.0.1:${port}`], {
     env: { RIGBRIDGE_KEY: "wrong-key" },
   });
   expect([key.code, key.stderr]).toEqual([

@@ -6,7 +6,7 @@ const folder = folders();
 
 test("acknowledged writes survive kill -9 at any moment, and refused ones leave no trace", async () => {
   const { acknowledged, refused, wrong } = await endedWhileWriting(folder(), {
-    rounds: 3,
+    rounds: 2,
     most: 150,
     signal: "SIGKILL",
   });

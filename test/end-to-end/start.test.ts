@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import { openStore } from "../../src/store/index.ts";
-import { type Ended, rigbridge, running } from "../cli/command.ts";
+import { command, type Ended, rigbridge, running } from "../cli/command.ts";
 import { toFirstVersion } from "../store/first-version.ts";
 import { folders } from "../store/folder.ts";
 import { miner } from "../store/rows.ts";
@@ -43,7 +43,11 @@ async function stored(): Promise<{ data: string; file: string }> {
   return { data, file };
 }
 
-const start = (data: string): Promise<Ended> => rigbridge(["serve", "--data", data, "--port", "0"]);
+const serve = (data: string): readonly string[] => ["serve", "--data", data, "--port", "0"];
+/** In this process, because it ends before it serves. */
+const start = (data: string): Promise<Ended> => command(serve(data));
+/** Where only the end of the process closes the damaged file. */
+const startProcess = (data: string): Promise<Ended> => rigbridge(serve(data));
 
 /** Every file of the store except its lock, with its bytes. */
 const bytes = (data: string) =>
@@ -64,7 +68,7 @@ const sql = (file: string, statements: string): void => {
 };
 
 describe("an unusable store is reported in a sentence, and not modified:", () => {
-  test.each<[string, RegExp, (file: string) => void]>([
+  test.each<[string, RegExp, (file: string) => void, typeof start?]>([
     ["another file", /is not a store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
     ["a damaged header", /is damaged/, (file) => page(file, 0, (header) => header.fill(0xff, 16, 60))],
     ["no header", /is not a store of Rigbridge/, (file) => page(file, 0, (header) => header.fill(0))],
@@ -74,8 +78,14 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
       (file) => {
         for (let at = 20; at < statSync(file).size / 4096; at += 1) page(file, at, (middle) => middle.fill(0));
       },
+      startProcess,
     ],
-    ["half of it", /is damaged/, (file) => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096)],
+    [
+      "half of it",
+      /is damaged/,
+      (file) => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096),
+      startProcess,
+    ],
     ["a newer version's", /newer Rigbridge \(store version 99/, (file) => sql(file, "pragma user_version = 99")],
     [
       "a row that is none",
@@ -87,11 +97,11 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
       /cannot be opened: table bulk_action already exists/,
       (file) => sql(file, `${toFirstVersion} create table bulk_action (x)`),
     ],
-  ])("%s", async (_what, sentence, damage) => {
+  ])("%s", async (_what, sentence, damage, started = start) => {
     const { data, file } = await stored();
     damage(file);
     const before = bytes(data);
-    const { code, stderr } = await start(data);
+    const { code, stderr } = await started(data);
     expect(stderr).toMatch(sentence);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(code).toBe(1);

@@ -47,17 +47,6 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
-  test("and nothing configured any more removes its accessories", async () => {
-    const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }] }));
-    const rigs = farm.rigs.map(({ address }) => ({ address }));
-    let homebridge = await startHomebridge({ platform: { ...plain, rigs } });
-    ending.push(() => homebridge.close());
-    await until(async () => (await names(homebridge)).length === 1, "the rig to appear");
-    homebridge = await homebridge.restart({ platform: plain });
-    await homebridge.until(/Nothing is configured/);
-    expect(await names(homebridge)).toEqual([]);
-  });
-
   test("and a configuration with mistakes lists all of them, and keeps running", async () => {
     const rigs = [{ address: "127.0.0.1:1/x" }, { adress: "127.0.0.1" }];
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge", rigs } }));
@@ -67,7 +56,7 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
-  test("removes the accessory of a rig that was removed from the settings, and no other", async () => {
+  test("removes the accessory of a rig that was removed from the settings, and no other; without settings, all", async () => {
     const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] }));
     const [kept, gone] = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index + 1}` }));
     let homebridge = await startHomebridge({ platform: { ...plain, rigs: [kept, gone] } });
@@ -77,6 +66,9 @@ describe("Homebridge with the plugin", () => {
     homebridge = await homebridge.restart({ platform: { ...plain, rigs: [kept] } });
     await until(async () => (await names(homebridge)).length === 1, "the rig that is gone to disappear");
     expect((await homebridge.controller.find("Rig 1", "outlet", "on")).id).toBe(id);
+    homebridge = await homebridge.restart({ platform: plain });
+    await homebridge.until(/Nothing is configured/);
+    expect(await names(homebridge)).toEqual([]);
   });
 
   test("keeps its accessories, not responding, while the service is down at its start, and waits for it", async () => {

@@ -16,7 +16,7 @@ describeMatter("Matter", () => {
   });
   afterAll(() => controller.close());
 
-  describe.each(kinds)("shows a rig of $name", ({ open, refuses, counts }) => {
+  describe.each(kinds)("shows a rig of $name", ({ name, open, refuses, counts }) => {
     let farm: OpenedFarm;
     let options: HomebridgeOptions;
     let homebridge: RunningHomebridge;
@@ -53,17 +53,19 @@ describeMatter("Matter", () => {
       await until(() => isOn() === true, "the outlet to show that it is on");
     });
 
-    test("that is the same device after a restart of Homebridge", async () => {
-      const { number } = rig();
-      homebridge = await homebridge.restart(options);
-      await hub.reconnect();
-      await until(
-        () => hub.has(farm.name) && rig().reachable && isOn() === true,
-        "the outlet to be reachable and on again",
-      );
-      expect(rig().number).toBe(number);
-      expect(hub.devices.map(({ name }) => name)).toContain(farm.name);
-    });
+    // What a rig is after a restart depends on the service; test/homebridge/matter-changes tests rigs by address.
+    if (name === "another Rigbridge")
+      test("that is the same device after a restart of Homebridge", async () => {
+        const { number } = rig();
+        homebridge = await homebridge.restart(options);
+        await hub.reconnect();
+        await until(
+          () => hub.has(farm.name) && rig().reachable && isOn() === true,
+          "the outlet to be reachable and on again",
+        );
+        expect(rig().number).toBe(number);
+        expect(hub.devices.map(({ name }) => name)).toContain(farm.name);
+      });
 
     if (refuses) {
       test("that is unreachable and without power while it is off, and reachable again when it is back", async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, describe, expect } from "@jest/globals";
-import { closeContexts, testInBrowser } from "../chromium.ts";
+import { testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
-import { block, closePages, mistakesAt, openPage, saved } from "./page-browser.ts";
+import { block, closeAll, closePages, mistakesAt, openPage, saved } from "./page-browser.ts";
 
 afterEach(closePages);
-afterAll(closeContexts);
+afterAll(closeAll);
 
 describe("the settings page with several setups", () => {
   testInBrowser("changes only the edited one", async () => {

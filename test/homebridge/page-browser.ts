@@ -1,7 +1,7 @@
 import type { FrameLocator, Page } from "playwright-core";
-import { newPage } from "../chromium.ts";
+import { closeContexts, newPage } from "../chromium.ts";
 import { until } from "../until.ts";
-import { type HostOptions, type PageHost, startPageHost } from "./page-host.ts";
+import { closeSharedProcess, type HostOptions, type PageHost, startPageHost } from "./page-host.ts";
 
 export interface OpenedPage {
   readonly host: PageHost;
@@ -23,6 +23,12 @@ const closers: (() => Promise<void>)[] = [];
 
 export async function closePages(): Promise<void> {
   for (const close of closers.splice(0).reverse()) await close();
+}
+
+/** After the tests of a file. */
+export async function closeAll(): Promise<void> {
+  await closeContexts();
+  await closeSharedProcess();
 }
 
 /**

@@ -15,10 +15,10 @@ import { within } from "../until.ts";
  * What the plugin touches is the same: its process is forked with the same environment and used over IPC; the page is
  * in the same document, under the same Content-Security-Policy, with the real `ui.js`; the host answers `ui.js` by
  * postMessage and, like the real one, merges configurations into those that it has instead of replacing them. What
- * differs: the host's appearance, and that it closes after saving.
+ * differs: the host's appearance, that it closes after saving, and that pages use one process of the plugin, one after another.
  */
 const root = join(import.meta.dirname, "../..");
-const plugin = join(root, "homebridge");
+const pluginFolder = join(root, "homebridge");
 const uiScript = join(root, "node_modules/@homebridge/plugin-ui-utils/dist/ui.js");
 
 export interface HostOptions {
@@ -37,31 +37,82 @@ export interface PageHost {
   readonly url: string;
   /** Saved configurations, the newest last. */
   readonly saved: readonly unknown[];
-  /** The whole output of the plugin's process. */
+  /** The output of the plugin's process since the page was opened. */
   printed(): string;
   close(): Promise<void>;
 }
 
+/** A process of the plugin for settings pages, which keeps nothing of one page for the next. */
+interface PluginProcess {
+  readonly child: ChildProcess;
+  /** That it is ready, which it says once. */
+  readonly ready: Promise<unknown>;
+  printed(): string;
+  /** Fails unless it ends by itself, as it must when the page is closed. */
+  close(): Promise<void>;
+}
+
+/** Started with the first page, because a start takes longer than most tests; its storage folder stays empty. */
+let shared: Promise<PluginProcess> | null = null;
+
+/** Ends the process of the pages that were opened without a storage folder. */
+export async function closeSharedProcess(): Promise<void> {
+  const ending = shared;
+  shared = null;
+  await (await ending)?.close();
+}
+
+function sharedProcess(): Promise<PluginProcess> {
+  shared ??= startShared();
+  return shared;
+}
+
+async function startShared(): Promise<PluginProcess> {
+  const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
+  const started = startProcess(storage);
+  const close = async (): Promise<void> => {
+    await started.close();
+    await rm(storage, { recursive: true, force: true });
+  };
+  return { ...started, close };
+}
+
+function startProcess(storage: string): PluginProcess {
+  const child = forked(storage);
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+  return {
+    child,
+    ready: once(child, "message").then(([message]: unknown[]) => message),
+    printed: () => printed,
+    close: async () => {
+      const ended = once(child, "exit");
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.connected) child.disconnect();
+      await within(ended, "the settings page's process to end", { details: () => printed });
+    },
+  };
+}
+
 /** A host that shows the plugin's settings page, on its own loopback address. */
 export async function startPageHost(options: HostOptions = {}): Promise<PageHost> {
-  if (!existsSync(join(plugin, "dist/page/server.js"))) throw new Error("the plugin is not built: tsc -p homebridge");
-  const storage = options.storage ?? (await mkdtemp(join(tmpdir(), "rigbridge-page-")));
+  if (!existsSync(join(pluginFolder, "dist/page/server.js")))
+    throw new Error("the plugin is not built: tsc -p homebridge");
   const saved: unknown[] = [];
-  let child: ChildProcess | undefined;
-  let printed = "";
-  const start = (listener: ServerResponse): void => {
+  const plugin = options.storage === undefined ? await sharedProcess() : startProcess(options.storage);
+  const { child } = plugin;
+  const from = plugin.printed().length;
+  const start = async (listener: ServerResponse): Promise<void> => {
     listener.writeHead(200, { "Content-Type": "text/event-stream" });
-    child = forked(storage);
-    child.on("message", (message) => listener.write(`data: ${JSON.stringify(message)}\n\n`));
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (text: string) => {
-        printed += text;
-      });
-    listener.on("close", () => child?.connected && child.disconnect());
-    answerInstead = ({ path, requestId }) => {
-      const message = { action: "response", payload: { requestId, success: true, data: options.answers?.[path] } };
-      listener.write(`data: ${JSON.stringify(message)}\n\n`);
-    };
+    const tell = (message: unknown): void => void listener.write(`data: ${JSON.stringify(message)}\n\n`);
+    tell(await plugin.ready);
+    child.on("message", tell);
+    listener.on("close", () => child.off("message", tell));
+    answerInstead = ({ path, requestId }) =>
+      tell({ action: "response", payload: { requestId, success: true, data: options.answers?.[path] } });
   };
   let answerInstead = (_request: { path: string; requestId: string }): void => {};
   const server = createServer((request, response) => {
@@ -74,7 +125,7 @@ export async function startPageHost(options: HostOptions = {}): Promise<PageHost
       const given = JSON.parse(await text(request));
       if (pathname === "/save") saved.push(given);
       else if (options.answers !== undefined && given.path in options.answers) answerInstead(given);
-      else child?.send(given);
+      else child.send(given);
       return response.end();
     }
     const found = await fileFor(pathname, options);
@@ -89,13 +140,11 @@ export async function startPageHost(options: HostOptions = {}): Promise<PageHost
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`,
     saved,
-    printed: () => printed,
+    printed: () => plugin.printed().slice(from),
     close: async () => {
       server.closeAllConnections();
       server.close();
-      if (child !== undefined && child.exitCode === null && child.signalCode === null)
-        await within(once(child, "exit"), "the settings page's process to end", { details: () => printed });
-      if (options.storage === undefined) await rm(storage, { recursive: true, force: true });
+      if (options.storage !== undefined) await plugin.close();
     },
   };
 }
@@ -112,7 +161,7 @@ const policy =
 
 function forked(storage: string): ChildProcess {
   const base = Object.entries(process.env).filter(([name]) => !/^(NODE_OPTIONS|DEBUG)/.test(name));
-  return fork(join(plugin, "homebridge-ui/server.js"), [], {
+  return fork(join(pluginFolder, "homebridge-ui/server.js"), [], {
     silent: true,
     execArgv: [],
     env: {
@@ -131,12 +180,12 @@ async function fileFor(pathname: string, options: HostOptions): Promise<string |
   if (pathname === "/assets/plugin-ui-utils/ui.js") return read(uiScript);
   if (pathname.startsWith("/styles/")) return read(options.styles?.[Number(name.replace(".css", ""))] ?? "");
   if (!pathname.startsWith("/plugins/settings-ui/homebridge-rigbridge/")) return null;
-  const file = await read(join(plugin, "homebridge-ui/public", name));
+  const file = await read(join(pluginFolder, "homebridge-ui/public", name));
   return name === "index.html" && file !== null ? inDocument(file) : file;
 }
 
 async function hostPage({ blocks = [], isDark = false, styles = [] }: HostOptions): Promise<string> {
-  const schema = JSON.parse(await readFile(join(plugin, "config.schema.json"), "utf8"));
+  const schema = JSON.parse(await readFile(join(pluginFolder, "config.schema.json"), "utf8"));
   const host = {
     blocks,
     schema,

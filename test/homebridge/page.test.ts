@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
-import { closeContexts, testInBrowser } from "../chromium.ts";
+import { testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
 import {
   block,
+  closeAll,
   closePages,
   isFocused,
   mistakes,
@@ -27,7 +28,7 @@ afterEach(async () => {
   for (const end of ending.toReversed()) await end();
   ending = [];
 });
-afterAll(closeContexts);
+afterAll(closeAll);
 
 describe("the settings page", () => {
   testInBrowser("finds rigs, adds one with a click, and saves what the plugin then reads", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { axe, type Dashboard, follow, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
 
 const key = "key-of-the-service";
 const anna = { actor: "anna" };
@@ -179,9 +179,7 @@ test("both sections are accessible in light and dark, and fit 320 px, with a hos
   const { page, close } = await visit("activity", { width: 320 });
   const [job] = await dashboard.service.listBulkActions({}, anna);
   for (const path of ["activity", "activity?what=run", `activity?tab=bulk&job=${job?.id}`, "activity?actor=nobody"]) {
-    await page.goto(`${dashboard.url}/${path}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
+    await follow(page, path);
     expect([path, await overflow(page)]).toEqual([path, 0]);
     expect([path, await axe(page)]).toEqual([path, []]);
   }

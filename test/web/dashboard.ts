@@ -32,11 +32,13 @@ export interface DashboardOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
+export type Scheme = "light" | "dark";
+
 export interface VisitOptions {
   /** px; 1440 by default. */
   readonly width?: number;
   readonly height?: number;
-  readonly scheme?: "light" | "dark";
+  readonly scheme?: Scheme;
   /** Of the browser, such as "de-DE"; "en-US" by default. */
   readonly locale?: string;
   /** Signs in with it before the page opens. */
@@ -229,6 +231,38 @@ export async function withoutLoadingAhead(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
 }
 
+/** Waits until the page has loaded what it shows. */
+export async function loaded(page: Page): Promise<void> {
+  await page.locator("h1:not([data-left])").first().waitFor();
+  await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
+  await page.locator("html[data-ready]").waitFor();
+}
+
+/** Opens an address as by a link, and waits until the page has loaded what it shows. */
+export async function follow(page: Page, href: string): Promise<void> {
+  await followUnanswered(page, href);
+  await loaded(page);
+}
+
+/**
+ * Opens an address as by a link, which takes a fifth of what loading the dashboard anew does. By way of a page that does not
+ * exist, so that nothing of the page before stays; and what each page shows is marked, because it stays until the next has
+ * loaded.
+ */
+export async function followUnanswered(page: Page, href: string): Promise<void> {
+  for (const to of ["no-such-page", href]) {
+    await page.evaluate((address) => {
+      for (const each of document.querySelectorAll("h1, main > *")) each.toggleAttribute("data-left", true);
+      const anchor = document.createElement("a");
+      anchor.href = new URL(address, document.baseURI).href;
+      document.body.append(anchor);
+      anchor.click();
+      anchor.remove();
+    }, to);
+    await page.locator("main > :not([data-left])").first().waitFor();
+  }
+}
+
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const AxeResults = z.object({
   violations: z.array(
@@ -244,14 +278,17 @@ const AxeResults = z.object({
 const ofColours = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 
 /** What axe finds on the page, in light and dark; nothing is as it should be. */
-export async function axe(page: Page): Promise<string[]> {
+export async function axe(page: Page, schemes: readonly Scheme[] = ["light", "dark"]): Promise<string[]> {
   const found: string[] = [];
-  const before = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  await page.evaluate(`window.axe ?? (() => { ${axeSource} })()`);
-  for (const colorScheme of ["light", "dark"] as const) {
+  const [before, isThere] = await page.evaluate(() => [
+    matchMedia("(prefers-color-scheme: dark)").matches,
+    "axe" in window,
+  ]);
+  if (!isThere) await page.evaluate(`(() => { ${axeSource} })()`);
+  for (const [index, colorScheme] of schemes.entries()) {
     await page.emulateMedia({ colorScheme });
     // Without the sheets that are being loaded, which axe would copy into the page against its policy; no rule here needs them.
-    const options = { resultTypes: ["violations"], preload: false, ...(colorScheme === "dark" && ofColours) };
+    const options = { resultTypes: ["violations"], preload: false, ...(index > 0 && ofColours) };
     const { violations } = AxeResults.parse(await page.evaluate(`window.axe.run(${JSON.stringify(options)})`));
     for (const { id, help, nodes } of violations)
       for (const { html, target, failureSummary } of nodes)

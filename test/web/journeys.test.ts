@@ -7,7 +7,7 @@ import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, stopBy, visitOf } from "./dashboard.ts";
+import { axe, type Dashboard, follow, overflow, startDashboard, stopBy, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
 interface Manifest {
@@ -313,9 +313,7 @@ test("of another product, what it can do works, and what it cannot do is not the
       expect([path, await entry.count()]).toEqual([path, 0]);
       continue;
     }
-    await page.goto(`http://127.0.0.1:${port}/${path === "rigs/:id" ? `rigs/${mining?.id}` : at}`);
-    await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
+    await follow(page, path === "rigs/:id" ? `rigs/${mining?.id}` : at);
     expect([path, await page.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts()]).toEqual([path, []]);
     expect([path, await axe(page)]).toEqual([path, []]);
     expect([path, await overflow(page)]).toEqual([path, 0]);

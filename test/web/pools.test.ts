@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { axe, type Dashboard, follow, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
 
 const key = "key-of-the-service";
 const viewer = "key-of-a-viewer-1234";
@@ -156,13 +156,11 @@ test("coins: one of one's own is added, changed and deleted; its revenue says wh
 test("every section is accessible in light and dark, and fits 320 px, with a hostile name", async () => {
   const { page, close } = await visit("pools", { width: 320 });
   for (const tab of ["", "groups", "coins"]) {
-    await page.goto(`${dashboard.url}/pools?tab=${tab}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
+    await follow(page, `pools?tab=${tab}`);
     expect([tab, await overflow(page)]).toEqual([tab, 0]);
     expect([tab, await axe(page)]).toEqual([tab, []]);
   }
-  await page.goto(`${dashboard.url}/pools`);
+  await follow(page, "pools");
   await page.getByRole("button", { name: "Add pool" }).click();
   expect(await axe(page)).toEqual([]);
   await close();

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
-import { type Dashboard, shows, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
+import { type Dashboard, follow, shows, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const viewer = "key-of-a-viewer-1234";
 const guest = "key-of-a-guest-12345";
@@ -98,9 +98,7 @@ test("off is off: the page says since when and why, and shows no figure of befor
 test("what a rig sends as markup is text in every section", async () => {
   const { page: at, close } = await visit(`rigs/${words}`);
   for (const tab of tabs) {
-    await at.goto(`${dashboard.url}/rigs/${words}?tab=${tab}`);
-    await at.getByRole("heading", { level: 1 }).waitFor();
-    await at.locator(".loading").first().waitFor({ state: "detached" });
+    await follow(at, `rigs/${words}?tab=${tab}`);
     expect([tab, await at.locator("main :is(img, b, script, iframe, marquee)").count()]).toEqual([tab, 0]);
   }
   await at.goto(`${dashboard.url}/rigs/${words}?tab=pools`);
@@ -131,9 +129,7 @@ describe("a user who may only look", () => {
     const { page: at, close } = await visit("rigs", { key: viewer });
     for (const id of [desk, lux])
       for (const tab of tabs) {
-        await at.goto(`${dashboard.url}/rigs/${id}?tab=${tab}`);
-        await at.getByRole("heading", { level: 1 }).waitFor();
-        await at.locator(".loading").first().waitFor({ state: "detached" });
+        await follow(at, `rigs/${id}?tab=${tab}`);
         const buttons = await at.getByRole("main").getByRole("button").allInnerTexts();
         expect([id, tab, buttons.filter((name) => name !== "Show" && name !== "CSV")]).toEqual([id, tab, []]);
         for (const role of ["slider", "textbox", "combobox", "checkbox", "spinbutton"] as const)
@@ -155,9 +151,8 @@ describe("a user with some groups", () => {
     await at.getByRole("link", { name: "Lux", exact: true }).click();
     await at.getByRole("link", { name: "Hall" }).waitFor({ state: "detached" });
     for (const tab of tabs) {
-      await at.goto(`${dashboard.url}/rigs/${lux}?tab=${tab}`);
+      await follow(at, `rigs/${lux}?tab=${tab}`);
       await at.getByRole("heading", { level: 1, name: "Lux" }).waitFor();
-      await at.locator(".loading").first().waitFor({ state: "detached" });
       expect(await at.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts()).toEqual([]);
     }
     expect(await at.getByRole("main").getByRole("link", { name: "Settings" }).count()).toBe(0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
+import { axe, type Dashboard, follow, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const key = "key-of-the-service";
 const viewer = "key-of-a-viewer-1234";
@@ -359,8 +359,7 @@ test("a hostile name is text and breaks nothing, from 320 px on", async () => {
   const { page, close } = await visit(`rigs/${evil}`, { width: 320 });
   await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
   for (const tab of ["", "devices", "pools", "history", "activity", "settings"]) {
-    await page.goto(`${dashboard.url}/rigs/${evil}?tab=${tab}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
+    await follow(page, `rigs/${evil}?tab=${tab}`);
     expect([tab, await overflow(page)]).toEqual([tab, 0]);
   }
   expect(await page.locator("img").count()).toBe(0);
@@ -378,12 +377,10 @@ test("right to left, in Persian", async () => {
 test("every section is accessible in light and dark", async () => {
   const { page, close } = await visit(`rigs/${bitaxe}`);
   for (const tab of ["", "devices", "pools", "history", "activity", "settings"]) {
-    await page.goto(`${dashboard.url}/rigs/${bitaxe}?tab=${tab}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
+    await follow(page, `rigs/${bitaxe}?tab=${tab}`);
     expect([tab, await axe(page)]).toEqual([tab, []]);
   }
-  await page.goto(`${dashboard.url}/rigs/${gpus}?tab=devices`);
+  await follow(page, `rigs/${gpus}?tab=devices`);
   await page.getByRole("region", { name: "Graphics cards" }).waitFor();
   expect(await axe(page)).toEqual([]);
   await close();

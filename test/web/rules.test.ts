@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { closeContexts, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, type Visit } from "./dashboard.ts";
+import { axe, type Dashboard, follow, overflow, startDashboard, type Visit } from "./dashboard.ts";
 
 const caller = { actor: "test" };
 const hostile = `<b onmouseover="alert(1)">x</b>${"long".repeat(40)}`;
@@ -298,9 +298,7 @@ describe("rules in the dashboard", () => {
     ];
     const { page, close } = await visit("rules", { width: 375 });
     for (const path of paths) {
-      await page.goto(new URL(path, `${dashboard.url}/`).href);
-      await page.getByRole("heading", { level: 1 }).first().waitFor();
-      await until(async () => (await page.locator(".loading").count()) === 0, `${path} to load`);
+      await follow(page, path);
       expect([path, await axe(page)]).toEqual([path, []]);
       expect([path, (await overflow(page)) <= 0]).toEqual([path, true]);
     }

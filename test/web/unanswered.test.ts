@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import en from "../../src/messages/en.json" with { type: "json" };
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { type Dashboard, follow, followUnanswered, startDashboard } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
 let dashboard: Dashboard;
@@ -52,6 +52,10 @@ function sentencesOfNone(): string[] {
 const sectionsOf = (page: Page): Promise<string[]> =>
   page.locator("nav.tabs a").evaluateAll((links) => links.map((each) => each.getAttribute("href") ?? ""));
 
+/** Waits until the page has been drawn and has asked for what it shows. */
+const drawn = (page: Page): Promise<unknown> =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
 /** What the page says of what it cannot know. */
 async function untrue(page: Page, sentences: readonly string[]): Promise<string[]> {
   const text = (await page.locator("body").innerText()).replace(/\s+/g, " ");
@@ -77,7 +81,7 @@ describe("no page says that there is nothing", () => {
     const { page, close } = await dashboard.visit("");
     const found: string[] = [];
     for (const { at } of await everyPage(dashboard.service)) {
-      await page.goto(`${dashboard.url}/${at}`);
+      await follow(page, at);
       await page.locator("main h1").first().waitFor();
       found.push(`/${at}`, ...(await sectionsOf(page)));
     }
@@ -94,21 +98,26 @@ describe("no page says that there is nothing", () => {
     none: readonly string[],
   ) {
     const { page, close } = await dashboard.visit("", { expected: /500|ERR_|Failed to load/ });
-    let asked = 0;
+    const asked = new Set<Request>();
+    page.on("request", (request) => holds(new URL(request.url())) && asked.add(request));
+    for (const ended of ["requestfinished", "requestfailed"] as const)
+      page.on(ended, (request) => asked.delete(request));
     await page.route(holds, async (route) => {
-      asked += 1;
       if (fails) await route.fulfill({ status: 500, json: { code: "store.unavailable", detail: "The store failed." } });
     });
     const found: string[] = [];
+    const asking = page.waitForRequest((request) => holds(new URL(request.url())));
+    await page.reload();
+    await asking;
     for (const address of some) {
-      const before = asked;
-      await page.goto(new URL(address, dashboard.url).href);
-      await until(() => asked > before, `${address} to ask the service`);
-      await page
-        .locator(fails ? ".banner.bad, .empty" : "main > *")
-        .first()
-        .waitFor();
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      asked.clear();
+      await followUnanswered(page, address);
+      await drawn(page);
+      if (fails) {
+        await until(() => asked.size === 0, `every answer to ${address}`);
+        await page.locator(".banner.bad, .empty").first().waitFor();
+        await drawn(page);
+      }
       found.push(...(await untrue(page, none)).map((each) => `${address}: ${each}`));
       const counts = holds === isRows ? 0 : await page.getByRole("link", { name: /open alarm/ }).count();
       if (counts > 0) found.push(`${address}: a count of alarms`);
