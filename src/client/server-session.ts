@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { idempotencyHeader, newIdempotencyKey } from "../contract/idempotency.ts";
 import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
-import { RigbridgeError } from "../contract/problems.ts";
+import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
-import { type ErrorContext, jsonOf, refusal, succeeded } from "./answers.ts";
+import { type ErrorContext, jsonOf, problemIn, refusal, succeeded } from "./answers.ts";
 import { requestOf } from "./requests.ts";
 import { identifyServer, type Server, unsupported } from "./server.ts";
 import type { Answer, AnswerStream, Wire, WireRequest } from "./wire.ts";
@@ -16,7 +17,7 @@ export interface SessionOptions {
   readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
-/** A rig may be slow, and the result of an abandoned action is unknown. */
+/** A rig may be slow, and the result of an abandoned action is unknown. A write that is repeated gets half of it each time. */
 const writeTimeoutSeconds = 60;
 /** Factor on the usual timeout for the list of miners; a farm's has 200 MB. */
 const listTimeoutFactor = 6;
@@ -24,7 +25,7 @@ const listTimeoutFactor = 6;
 const longestList = 400_000_000;
 const longestReply = 32_000_000;
 
-/** Delays between the attempts of a read: half is fixed, the rest random. */
+/** Delays between the attempts of a read, or of a write with a key: half is fixed, the rest random. */
 const retryDelaysMs = [300, 900];
 /** The longest Retry-After that is honoured. */
 const longestRetryAfterSeconds = 5;
@@ -57,34 +58,47 @@ export class ServerSession {
     throw unsupported(`the operation ${name}`, { wire: this.wire }, server);
   }
 
-  /** The answer to an operation that succeeded. */
+  /**
+   * The answer to an operation that succeeded. A write has a key if the server takes one, and is then repeated while no
+   * answer comes.
+   */
   async answer(
     name: OperationName,
     input: object,
-    { actor, userId }: Caller,
+    { actor, userId, idempotency }: Caller,
   ): Promise<{ answer: Answer; context: ErrorContext }> {
     const operation: Operation = operations[name];
     const server = await this.serverFor(name);
     const { path, query, body } = requestOf(operation, input);
     const { method } = operation;
     const context = { wire: this.wire, request: `${method} ${path}` };
+    const key = method === "GET" ? undefined : this.#keyFor(server, idempotency?.key);
     const timeoutMs = this.#options.timeoutSeconds * 1000;
+    const writeTimeoutMs = Math.max(timeoutMs, writeTimeoutSeconds * 1000);
     const request: WireRequest = {
       method,
       path,
       query: { ...query, ...userQuery(userId), ...server.query },
-      headers: { ...server.headers, ...clientHeaders(server, actor) },
+      headers: {
+        ...server.headers,
+        ...clientHeaders(server, actor),
+        ...(key === undefined ? {} : { [idempotencyHeader]: key }),
+      },
       body,
       maxBytes: name === "listMiners" ? longestList : longestReply,
       timeoutMs:
         method === "GET"
           ? timeoutMs * (name === "listMiners" ? listTimeoutFactor : 1)
-          : Math.max(timeoutMs, writeTimeoutSeconds * 1000),
+          : writeTimeoutMs / (key === undefined ? 1 : 2),
     };
     return this.#forgetOnFailure(async () => {
       const send = () => this.wire.exchange(request);
       const answer =
-        method === "GET" ? await retried(send, { wire: this.wire, timeoutMs }, refusedForNow) : await send();
+        method === "GET"
+          ? await retried(send, { wire: this.wire, timeoutMs }, refusedForNow)
+          : key === undefined
+            ? await send()
+            : await repeated(async () => answered(await send(), context), writeTimeoutMs, this.wire);
       // A missing path without an id means that another server has replaced the identified one.
       if (answer.status === 404 && operation.params === undefined) this.forget();
       if (!succeeded(answer)) throw refusal(answer, context);
@@ -139,6 +153,13 @@ export class ServerSession {
         signal,
       }),
     );
+  }
+
+  /** The caller's key, else a new one; undefined if the server takes none. Throws `service.unsupported` for a caller's key. */
+  #keyFor(server: Server, given: string | undefined): string | undefined {
+    if (server.takesKeys) return given ?? newIdempotencyKey();
+    if (given === undefined) return undefined;
+    throw unsupported(`the header ${idempotencyHeader}, so a repeat would be done twice`, { wire: this.wire }, server);
   }
 
   /** Identifies the server again on the next request. */
@@ -210,6 +231,28 @@ async function retried<T>(
       // A request that has used up its timeout is not retried.
       if (!isLost || wire.isClosed() || performance.now() - start >= timeoutMs * 0.9) throw error;
       await pause(jittered);
+    }
+  }
+  return send();
+}
+
+/** Throws the answer of a proxy whose server did not answer. */
+function answered(answer: Answer, context: ErrorContext): Answer {
+  if (refusedForNow(answer) !== false && problemIn(answer, context) === undefined) throw refusal(answer, context);
+  return answer;
+}
+
+/** Repeats a write with its key while no answer comes, for this long. */
+async function repeated(send: () => Promise<Answer>, timeoutMs: number, wire: Wire): Promise<Answer> {
+  const start = performance.now();
+  for (const longest of retryDelaysMs) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || !isAway(error) || wire.isClosed()) throw error;
+      await pause((longest * (1 + Math.random())) / 2);
+      // A command must not be sent long after it was asked for.
+      if (performance.now() - start >= timeoutMs) throw error;
     }
   }
   return send();

@@ -11,7 +11,7 @@ export const replayedHeader = "Idempotency-Replayed";
 export interface Idempotency {
   /** 1 to 255 visible ASCII characters. */
   readonly key: string;
-  /** Called if the reply, or the error, is the one to an earlier request. */
+  /** Called by the service in this process if the reply, or the error, is the one to an earlier request. */
   readonly replayed?: () => void;
 }
 
@@ -20,3 +20,7 @@ export const idempotencyKeyIn = (value: string): string | undefined =>
   /^(?:"(?<quoted>[!#-~]{1,255})"|(?<bare>[!#-~][!-~]{0,254}))$/.exec(value)?.slice(1).find(Boolean);
 
 export const keyWording = "must be 1 to 255 visible ASCII characters without spaces";
+
+/** Browsers have `crypto.randomUUID` in secure contexts only. */
+export const newIdempotencyKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
