@@ -9,6 +9,7 @@ import type { Answer, Wire } from "./wire.ts";
 /** The kind of a server, and how it expects the key. */
 export interface Server {
   readonly kind: "rigbridge" | "foreign";
+  readonly wire: Wire;
   readonly features: ReadonlySet<OperationName>;
   /** Whether a write may be repeated with its `Idempotency-Key`. */
   readonly takesKeys: boolean;
@@ -60,7 +61,7 @@ async function probeRigbridge(place: Probe): Promise<Server | undefined> {
     const describesCallers = Object.hasOwn(document.paths, "/api/session");
     const takesKeys = Object.hasOwn(document.components?.parameters ?? {}, idempotencyHeader);
     const features = featuresIn(document.paths);
-    return { kind: "rigbridge", features, takesKeys, describesCallers, headers, query: {} };
+    return { kind: "rigbridge", wire: place.wire, features, takesKeys, describesCallers, headers, query: {} };
   }
   if (problem !== undefined || redirects(answer) || isGatewayError(answer)) throw refusal(answer, context);
   return undefined;
@@ -98,7 +99,7 @@ async function probeForeign(place: Probe): Promise<Server> {
   const context = { wire, request: `GET ${path}` };
   const query = key === undefined ? {} : { key };
   const lacks = { takesKeys: false, describesCallers: false, headers: {} } as const;
-  const server = { kind: "foreign", features: documented, ...lacks, query } as const;
+  const server = { kind: "foreign", wire, features: documented, ...lacks, query } as const;
   const open = await get(place, path, {}, {});
   if (isSummary(open, context)) return server;
   if (isNotService(open) || key === undefined) throw notTheApi(open, context);

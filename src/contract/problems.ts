@@ -55,6 +55,7 @@ export const problems = {
   "service.refused": { status: 502, title: "The service refused" },
   "service.garbled": { status: 502, title: "The server is not a mining service" },
   "service.not-ready": { status: 503, title: "Not ready" },
+  "service.no.active": { status: 503, title: "No active service" },
   "service.unreachable": { status: 504, title: "The service cannot be reached" },
   "program.ended": { status: 502, title: "The program ended" },
   "program.hangs": { status: 504, title: "The program does not end" },
@@ -151,7 +152,12 @@ const shortened = (text: string, longest: number): string =>
 export const invalid = (path: string, message: string | Detail): RigbridgeError =>
   invalidAll([typeof message === "string" ? { path, message } : mistake(path, message)]);
 
-const awayCodes: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
+const awayCodes: ReadonlySet<string> = new Set([
+  "service.unreachable",
+  "service.not-ready",
+  "service.no.active",
+  "service.garbled",
+]);
 
 /** The message without any quote, by code if it has one: for a detail that contains it. */
 export const detailIn = ({ unquoted, coded }: RigbridgeError): string | Detail =>
