@@ -104,7 +104,6 @@ const hasBegun = (name: CallName, earlier: KeyedRequest): boolean =>
 
 /** An answer as it is stored: without secrets, which no file of the service shows. */
 const Answer = z.union([
-  z.object({ reply: z.looseObject({}) }),
   z.object({
     problem: z.object({
       code: z.string(),
@@ -114,6 +113,7 @@ const Answer = z.union([
     }),
   }),
   z.object({ notKept: z.enum(["it contains a secret", "it is too long"]) }),
+  z.object({ reply: z.unknown() }),
 ]);
 type Answer = z.infer<typeof Answer>;
 

@@ -64,6 +64,12 @@ describe("a repeat with the same key", () => {
     expect(counts()).toEqual({ done: 2, replays: 2 });
   });
 
+  test("gets a list as it was", async () => {
+    const { ask } = await open();
+    await ask(() => [{ id: 1 }]);
+    expect(await ask(second)).toEqual([{ id: 1 }]);
+  });
+
   test("waits for the first while it is running", async () => {
     const { ask, counts } = await open();
     const { promise, resolve } = Promise.withResolvers<object>();
