@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idempotencyHeader, replayedHeader } from "../contract/idempotency.ts";
+import { idempotencyHeader } from "../contract/idempotency.ts";
 import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import {
@@ -193,8 +193,8 @@ const idempotencyKey: Json = {
   schema: {
     type: "string",
     minLength: 1,
-    maxLength: 257,
-    pattern: "^[!-~]+$",
+    maxLength: 255,
+    pattern: "^[!#-~][!-~]*$",
     examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
   },
 };
@@ -221,23 +221,10 @@ function answered(
     };
   const pending = atRig && query !== undefined;
   return {
-    [status ?? 200]: {
-      description: "Done",
-      headers: { ...replayed, ...(body === undefined ? {} : ignoredKeysHeader) },
-      content,
-    },
-    ...(pending
-      ? { 202: { description: "Sent to the rig, which has not answered yet", headers: replayed, content } }
-      : {}),
+    [status ?? 200]: { description: "Done", ...(body === undefined ? {} : { headers: ignoredKeysHeader }), content },
+    ...(pending ? { 202: { description: "Sent to the rig, which has not answered yet", content } } : {}),
   };
 }
-
-const replayed: Json = {
-  [replayedHeader]: {
-    schema: { type: "string", enum: ["true"] },
-    description: "This is the answer to an earlier request with the same `Idempotency-Key`",
-  },
-};
 
 const ignoredKeysHeader: Json = {
   [ignoredKeysName]: {
