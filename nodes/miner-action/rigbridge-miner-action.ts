@@ -1,5 +1,5 @@
 import type { NodeAPI, NodeMessage } from "node-red";
-import type { Miner } from "rigbridge";
+import type { Caller, Miner } from "rigbridge";
 import { execute, Semaphore } from "rigbridge/farm";
 import { z } from "zod";
 import { count, figure, optional, required, ValueType } from "../shared/config.ts";
@@ -44,6 +44,8 @@ interface Request {
   readonly choice: Choice;
   readonly command: CommandRequest;
   readonly dryRun: boolean;
+  /** The flow's own key: the same message may be sent again without a second command. */
+  readonly key: string | null;
 }
 
 export const minerAction: NodeKind<MinerActionConfig> = {
@@ -117,14 +119,24 @@ async function evaluate({ config, value }: Work<MinerActionConfig>, msg: NodeMes
     await value({ name: "value", value: config.value, type: config.valueType }, msg),
   );
   const choice = await choiceOf(config, (field) => value(field, msg));
-  return { command, choice, dryRun: dryRun || msg.dryRun === true };
+  return { command, choice, dryRun: dryRun || msg.dryRun === true, key: keyIn(msg) };
 }
+
+/** null without `msg.idempotencyKey`. Throws a Fault. */
+function keyIn({ idempotencyKey: key = null }: NodeMessage & { readonly idempotencyKey?: unknown }): string | null {
+  if (key === null || (typeof key === "string" && /^[!-~]{1,200}$/.test(key))) return key;
+  throw new Fault("input.invalid", "idempotency-key");
+}
+
+/** Each miner's command has a key of its own. */
+const withKey = (caller: Caller, key: string | null, { id }: Miner): Caller =>
+  key === null ? caller : { ...caller, idempotency: { key: `${key}.${id}` } };
 
 /** Queues the command at each miner before the first `await`, so that a miner's commands keep the messages' order. */
 async function run(
   { connection, config, RED, signal, translate }: Work<MinerActionConfig>,
   parallel: Semaphore,
-  { choice, command, dryRun }: Request,
+  { choice, command, dryRun, key }: Request,
   msg: NodeMessage,
   send: Send,
 ): Promise<{ readonly outcomes: Outcome[]; readonly skipped: number }> {
@@ -141,7 +153,7 @@ async function run(
         return parallel.run(async (): Promise<Reply> => {
           if (signal.aborted) throw new Fault("service.not-ready", "closed");
           if (dryRun) return rehearse(connected, miner, ready);
-          return { success: true, ...(await execute(service, caller, miner.id, [ready])) };
+          return { success: true, ...(await execute(service, withKey(caller, key, miner), miner.id, [ready])) };
         });
       });
       // A command that this miner cannot execute fails immediately, not in its turn.

@@ -1,16 +1,13 @@
+import { urlsIn } from "rigbridge";
 import { z } from "zod";
 import { type ConfigKind, count, optional, type Raw, readConfig, required } from "../shared/config.ts";
 
+/** One address, or several separated by commas. */
 const url = z
   .string()
-  .trim()
-  .transform((text) => (text === "" || /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`))
-  .pipe(
-    z
-      .string()
-      .min(1, "required")
-      .refine((text) => /^https?:\/\/[^/\s${}]+/i.test(text) && URL.canParse(text), "url"),
-  );
+  .transform((text) => urlsIn(text).map((each) => (/^[a-z]+:\/\//i.test(each) ? each : `http://${each}`)))
+  .pipe(z.array(z.string()).min(1, "required"))
+  .refine((urls) => urls.every((each) => /^https?:\/\/[^/\s${}]+/i.test(each) && URL.canParse(each)), "url");
 
 const locale = optional.refine((text) => text === "" || isLocale(text), "locale");
 

@@ -9,8 +9,8 @@ import { isRecord } from "../contract/record.ts";
 import type { ServiceLink, ServiceReceiver } from "./agent.ts";
 
 export interface ConnectionOptions {
-  /** http: or https: address of the service. */
-  readonly service: URL;
+  /** http: or https: addresses of the service; the first that answers is used until it does not. */
+  readonly services: readonly [URL, ...URL[]];
   readonly token: string;
   /** PEM certificates of the CA that signed the service's; null for the system's. */
   readonly ca: string | null;
@@ -71,7 +71,10 @@ const needsTls = (host: string): RigbridgeError =>
   );
 
 /** Throws `config.invalid` if the token would be sent in the clear beyond private networks. Names are checked later. */
-export function checkService({ service, insecure }: Pick<ConnectionOptions, "service" | "insecure">): void {
+export function checkService({
+  service,
+  insecure,
+}: Pick<ConnectionOptions, "insecure"> & { readonly service: URL }): void {
   const host = service.hostname.replace(/^\[|\]$/g, "");
   if (service.protocol === "http:" && !insecure && isIP(host) !== 0 && !isNearby(host)) throw needsTls(host);
 }
@@ -82,11 +85,11 @@ export class Connection {
   readonly #limits: ConnectionLimits;
   readonly #closing = new AbortController();
   readonly #take: (link: ServiceLink) => ServiceReceiver;
-  /** The last failure that was logged. */
-  #logged = "";
+  /** The last failure that was logged, by address. */
+  readonly #logged = new Map<URL, string>();
 
   constructor(options: ConnectionOptions, take: (link: ServiceLink) => ServiceReceiver) {
-    checkService(options);
+    for (const service of options.services) checkService({ ...options, service });
     this.#options = options;
     this.#limits = { ...connectionLimits, ...options.limits };
     this.#take = take;
@@ -100,19 +103,25 @@ export class Connection {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     const { backOff: usual, refusedMs } = this.#limits;
+    const { services } = this.#options;
+    let [service] = services;
+    let refusals = 0;
     for (let failures = 1; !signal.aborted; failures += 1) {
-      const end = await this.#connect();
+      const end = await this.#connect(service);
       if (end.wasOpen) failures = 1;
       if (signal.aborted) return;
-      this.#logOnce(end);
-      await backOff(failures, end.isRefused ? { firstMs: refusedMs, longestMs: refusedMs } : usual, signal);
+      this.#logOnce(end, service);
+      refusals = end.isRefused ? refusals + 1 : 0;
+      if (!end.wasOpen) service = services[(services.indexOf(service) + 1) % services.length] ?? service;
+      const isRefusedByAll = refusals >= services.length;
+      await backOff(failures, isRefusedByAll ? { firstMs: refusedMs, longestMs: refusedMs } : usual, signal);
     }
   }
 
-  #logOnce({ reason, isRefused }: End): void {
-    const { log, service } = this.#options;
-    if (reason === this.#logged) return;
-    this.#logged = reason;
+  #logOnce({ reason, isRefused }: End, service: URL): void {
+    const { log } = this.#options;
+    if (this.#logged.get(service) === reason) return;
+    this.#logged.set(service, reason);
     if (isRefused) log.error(`The service at ${service.host} refuses this agent (${reason}); programs keep running`);
     else
       log.warn(
@@ -121,8 +130,8 @@ export class Connection {
   }
 
   /** Resolves when the connection has ended. */
-  #connect(): Promise<End> {
-    const { service, token, ca, insecure, log } = this.#options;
+  #connect(service: URL): Promise<End> {
+    const { token, ca, insecure, log } = this.#options;
     const { handshakeMs, silenceMs } = this.#limits;
     const { promise, resolve } = Promise.withResolvers<End>();
     const socket = new WebSocket(socketAddress(service), {
@@ -149,7 +158,7 @@ export class Connection {
       })
       .on("open", () => {
         log.info(`Connected to the service at ${service.host}`);
-        this.#logged = "";
+        this.#logged.clear();
         receiver = this.#take(new SocketLink(socket, this.#limits.waiting, gather));
         checking = setInterval(() => {
           if (!liveness.check()) socket.terminate();

@@ -15,16 +15,24 @@ import {
 } from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
+import { urlsIn } from "../contract/service-urls.ts";
 import { checkService } from "./connection.ts";
 
 const path = z.string().min(1).max(1_000);
 
+const Address = z.url({ protocol: /^https?$/ });
+const Addresses = z
+  .string()
+  .refine((text) => urlsIn(text).length > 0 && urlsIn(text).every((each) => Address.safeParse(each).success), {
+    error: "must be an address like https://rigs.example:17790",
+  });
+
 /** The configuration file of `rigbridge agent`. Only this file decides what the service may do on this host. */
 export const AgentSettings = z.strictObject({
   service: z
-    .url({ protocol: /^https?$/, error: "must be an address like https://rigs.example:17790" })
+    .union([Addresses, z.array(Addresses).min(1).max(10)])
     .optional()
-    .describe("address of the service"),
+    .describe("address of the service; of several, as a list or with commas, the first that answers is used"),
   token: secret(z.string().regex(/^[\x21-\x7e]{16,200}$/, "must be a token from `rigbridge agent token`"))
     .optional()
     .describe("from `rigbridge agent token`; for this host only"),
@@ -44,7 +52,8 @@ export type AgentSettings = z.infer<typeof AgentSettings>;
 
 /** What the agent runs with. Paths are absolute. */
 export interface ReadySettings {
-  readonly service: URL;
+  /** The addresses of the service. */
+  readonly services: readonly [URL, ...URL[]];
   readonly token: string;
   /** The certificate itself. */
   readonly ca: string | null;
@@ -76,21 +85,24 @@ export async function readAgentSettings(
   const text = file === null ? "" : await readText(file);
   const written = parseAgentSettings(text, file === null ? "" : basename(file), env);
   const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
-  const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
-  if (!given.success) {
-    const errors = given.error.issues.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
+  const checked = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
+  if (!checked.success) {
+    const findings = findingsIn(checked.error.issues, (at) => ({ path: at, message: "is not known" }));
+    const errors = findings.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
     throw new RigbridgeError("config.invalid", "The options are not valid", { errors });
   }
   const beside = file === null ? "" : dirname(file);
-  const service = overrides.service ?? written.service;
-  if (service === undefined || token === undefined) throw missing({ service, token }, file);
+  const given = [overrides.service ?? written.service ?? []].flat();
+  const [service, ...others] = given.flatMap(urlsIn).map((each) => new URL(each));
+  if (service === undefined || token === undefined) throw missing({ service: service?.href, token }, file);
+  const services = [service, ...others] as const;
   const folder = overrides.data === undefined ? resolve(beside, written.data) : resolve(overrides.data);
   const ca = overrides.ca === undefined ? written.ca && resolve(beside, written.ca) : resolve(overrides.ca);
   const insecure = overrides.insecure ?? written.insecure;
-  checkService({ service: new URL(service), insecure });
+  for (const each of services) checkService({ service: each, insecure });
   const { folders, ...allowed } = written.allow;
   return {
-    service: new URL(service),
+    services,
     token,
     folder,
     insecure,

@@ -11,7 +11,7 @@ export function agentCommand(): Command {
     .description("Runs mining programs on this host for a service elsewhere.")
     // The options of `token` have the same names.
     .enablePositionalOptions()
-    .option("--service <url>", "address of the service, such as https://rigs.example")
+    .option("--service <url>", "address of the service, such as https://rigs.example; several with commas")
     .option(
       "--token <token>",
       "from `rigbridge agent token`; safer in RIGBRIDGE_AGENT_TOKEN, since other users can see arguments",

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { connectService } from "../client/index.ts";
 import { defaultConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { urlsIn } from "../contract/service-urls.ts";
 import { hostForUrl } from "../http/security.ts";
 import {
   checkBroker,
@@ -39,8 +40,8 @@ async function doctor(options: DoctorOptions, isNamed: boolean): Promise<void> {
   const [configuration, place] = await checkConfiguration(options);
   const config = place?.read?.config ?? defaultConfig();
   const { host, port } = config.http;
-  const url = isNamed ? options.service : `http://${hostForUrl(host)}:${port}`;
-  const answer = await healthAt(url);
+  const urls = isNamed ? urlsIn(options.service) : [`http://${hostForUrl(host)}:${port}`];
+  const answer = await firstHealth(urls);
   const clock = clockFinding({
     now: Date.now(),
     isSynchronised: await isSynchronised(),
@@ -51,11 +52,16 @@ async function doctor(options: DoctorOptions, isNamed: boolean): Promise<void> {
     if (answer !== null) {
       // A service elsewhere must not get the key of this one.
       const key = options.key ?? (isNamed || place === null ? undefined : await localKey(place));
-      return ofService(answer.version, url, key);
+      return ofService(answer.version, answer.url, key);
     }
     if (isNamed)
       return [
-        { subject: "Service", ok: false, message: `none answers at ${url}`, advice: "start it, or correct the URL" },
+        {
+          subject: "Service",
+          ok: false,
+          message: `none answers at ${urls.join(", ")}`,
+          advice: "start it, or correct the URL",
+        },
       ];
     if (place === null) return [];
     return [await checkPort(config.http), ...(await checkBroker(config.mqtt)), ...(await checkLogins(config))];
@@ -63,6 +69,15 @@ async function doctor(options: DoctorOptions, isNamed: boolean): Promise<void> {
   const findings = [...local, ...(await rest())];
   console.log(findingsText(findings, isColoured(process.stdout)));
   if (findings.some(({ ok }) => ok === false)) process.exitCode = 1;
+}
+
+/** Of the first of these URLs at which a Rigbridge answers. */
+async function firstHealth(urls: readonly string[]) {
+  for (const url of urls) {
+    const health = await healthAt(url);
+    if (health !== null) return { ...health, url };
+  }
+  return null;
 }
 
 /** The version of the Rigbridge at this URL, and its clock; null if there is none. */

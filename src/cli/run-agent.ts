@@ -30,5 +30,6 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
   await agent.start();
   const connection = new Connection({ ...settings, log }, (link) => agent.connected(link));
   shutdown.add("connection", async () => connection.close());
-  log.info(`The agent of this host is ready; it connects to ${settings.service.origin}`);
+  const places = settings.services.map(({ origin }) => origin).join(" or ");
+  log.info(`The agent of this host is ready; it connects to ${places}`);
 }

@@ -1,11 +1,12 @@
 import { connectService } from "../client/index.ts";
 import { readConfig, sentence } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { urlsIn } from "../contract/service-urls.ts";
 import { MqttSettings, startMqtt } from "../mqtt/index.ts";
 import { retract } from "../mqtt/retract.ts";
 import { version } from "../version.ts";
 import { openLog } from "./log.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import { originsOf, type ServiceOptions } from "./service-options.ts";
 import { Shutdown } from "./shutdown.ts";
 
 export interface MqttOptions extends ServiceOptions {
@@ -47,11 +48,11 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
       log,
       version,
       folder: data,
-      page: new URL(url).origin,
+      page: new URL(urlsIn(url)[0] ?? "").origin,
       restart,
     });
     shutdown.add("MQTT bridge", () => bridge.close());
-    log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
+    log.info(`Rigbridge ${version} bridges ${originsOf(url)} to ${settings.url ?? "the embedded broker"}`);
   };
   try {
     await run(first);

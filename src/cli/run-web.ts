@@ -6,7 +6,7 @@ import { startHttpServer } from "../http/index.ts";
 import { version } from "../version.ts";
 import { gateway } from "./gateway.ts";
 import { openLog } from "./log.ts";
-import { type ServiceOptions, withAdvice } from "./service-options.ts";
+import { originsOf, type ServiceOptions, withAdvice } from "./service-options.ts";
 import { Shutdown } from "./shutdown.ts";
 
 export interface WebOptions extends ServiceOptions {
@@ -35,7 +35,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
     });
     const http = await startHttpServer({ service: gateway(remote), settings, log, version });
     shutdown.add("HTTP server", () => http.close());
-    log.info(`Rigbridge ${version} serves the dashboard of ${new URL(url).origin} at ${http.url}`);
+    log.info(`Rigbridge ${version} serves the dashboard of ${originsOf(url)} at ${http.url}`);
   } catch (error) {
     await shutdown.close(log);
     throw withOption(error);

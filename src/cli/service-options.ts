@@ -2,10 +2,13 @@ import { Command, Option } from "commander";
 import type { connectService } from "../client/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
+import { urlsIn } from "../contract/service-urls.ts";
 
 /** How a command reaches a running service. */
 export const serviceOptions = (): Option[] => [
-  new Option("--service <url>", "URL of the service").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
+  new Option("--service <url>", "URL of the service; several with commas: the first that answers is used")
+    .default("http://127.0.0.1:17790")
+    .env("RIGBRIDGE_SERVICE"),
   new Option("--key <key>", "API key of the service").env("RIGBRIDGE_KEY"),
   new Option("--locale <tag>", "number format of a service that is not Rigbridge, such as sv-SE (default: en-US)"),
 ];
@@ -53,6 +56,12 @@ export async function withService<T>(
   }
 }
 
+/** The origins of one or several URLs, for people. */
+export const originsOf = (url: string): string =>
+  urlsIn(url)
+    .map((each) => new URL(each).origin)
+    .join(", ");
+
 /** Adds advice for the command line to an error. */
 export function withAdvice(error: unknown, url: string): unknown {
   if (!(error instanceof RigbridgeError)) return error;
@@ -60,5 +69,5 @@ export function withAdvice(error: unknown, url: string): unknown {
     return new RigbridgeError(error.code, `${error.message} (set the key in RIGBRIDGE_KEY)`);
   if (error.code !== "service.unreachable") return error;
   const advice = "start one with npm start, or give its URL with --service";
-  return new RigbridgeError(error.code, `No service answers at ${new URL(url).origin}; ${advice}\n${error.message}`);
+  return new RigbridgeError(error.code, `No service answers at ${originsOf(url)}; ${advice}\n${error.message}`);
 }

@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 import { operationNames, operations } from "../contract/operations.ts";
-import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { completeFields, type MinerRow } from "../contract/rows.ts";
 import type { Caller, CallName, Input, MiningService, Reach, Reply } from "../contract/service.ts";
+import { urlsIn } from "../contract/service-urls.ts";
+import { detail } from "../messages/detail.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
 import { aboutCaller } from "./about.ts";
 import { ForeignService } from "./foreign-service.ts";
@@ -13,11 +15,14 @@ import { oneLine } from "./secrets.ts";
 import { ServerSession } from "./server-session.ts";
 import { watchServer } from "./watch.ts";
 import { minerForm, rowForm, type WatchContext } from "./watch-forms.ts";
-import { openWire } from "./wire.ts";
+import { openWire, type Wire } from "./wire.ts";
 
 export interface ConnectOptions {
-  /** Like http://127.0.0.1:17790. */
-  readonly url: string;
+  /**
+   * Like http://127.0.0.1:17790. Of several URLs of one service, as a list or separated by commas, the first that answers
+   * is used until it fails.
+   */
+  readonly url: string | readonly string[];
   /** The server's name in the uids of its miners; default: its host. */
   readonly name?: string;
   readonly key?: string | undefined;
@@ -44,17 +49,18 @@ export interface ConnectOptions {
  * Throws `input.invalid` if the URL or the locale is invalid; calls reject with a RigbridgeError that contains no key.
  */
 export function connectService(options: ConnectOptions): MiningService {
-  const { url, key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, now = Date.now } = options;
-  const wire = openWire(url, key);
-  const name = options.name ?? new URL(url).hostname;
-  const session = new ServerSession({ wire, key, timeoutSeconds: timeout, log });
+  const { key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, now = Date.now } = options;
+  const urls = typeof options.url === "string" ? urlsIn(options.url) : options.url;
+  const wires = openWires(urls, key);
+  const name = options.name ?? new URL(urls[0] ?? "").hostname;
+  const session = new ServerSession({ wires, key, timeoutSeconds: timeout, log });
   const lastLists = new LastListsByCaller();
   const noted = new Set<string>();
   /** Logs each note once, since the same requests are repeated. */
   const note = (words: string): void => {
     if (noted.has(words) || noted.size >= maxNotes) return;
     noted.add(words);
-    log?.warn({ service: wire.origin }, words);
+    log?.warn({ service: session.wire.origin }, words);
   };
   const foreign = new ForeignService({ session, name, locale, parser: parserOf(locale), now, note });
   const closing = new AbortController();
@@ -137,9 +143,28 @@ export function connectService(options: ConnectOptions): MiningService {
     features: async () => (await session.server()).features,
     close: async () => {
       closing.abort();
-      wire.close();
+      for (const wire of wires) wire.close();
     },
   };
+}
+
+/** Throws `input.invalid`, with every mistake, unless there is a URL and all are valid. */
+function openWires(urls: readonly string[], key: string | undefined): [Wire, ...Wire[]] {
+  const mistakes: Mistake[] = [];
+  const wires = urls.flatMap((each, index) => {
+    try {
+      return [openWire(each, key)];
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      const at = urls.length === 1 ? "url" : `url[${index}]`;
+      mistakes.push(...error.errors.map((each) => ({ ...each, path: at })));
+      return [];
+    }
+  });
+  if (mistakes.length > 0) throw invalidAll(mistakes);
+  const [first, ...others] = wires;
+  if (first === undefined) throw invalid("url", detail("client.url"));
+  return [first, ...others];
 }
 
 interface RowLists {

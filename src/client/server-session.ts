@@ -1,22 +1,24 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { idempotencyHeader, newIdempotencyKey } from "../contract/idempotency.ts";
 import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
-import { RigbridgeError } from "../contract/problems.ts";
+import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
-import { type ErrorContext, jsonOf, refusal, succeeded } from "./answers.ts";
+import { type ErrorContext, jsonOf, problemIn, refusal, succeeded } from "./answers.ts";
 import { requestOf } from "./requests.ts";
 import { identifyServer, type Server, unsupported } from "./server.ts";
-import type { Answer, AnswerStream, Wire, WireRequest } from "./wire.ts";
+import type { Answer, AnswerStream, Wire } from "./wire.ts";
 
 export interface SessionOptions {
-  readonly wire: Wire;
+  /** One for each URL of the service; the first is used until it fails. */
+  readonly wires: readonly [Wire, ...Wire[]];
   readonly key: string | undefined;
   readonly timeoutSeconds: number;
   readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
-/** A rig may be slow, and the result of an abandoned action is unknown. */
+/** A rig may be slow, and the result of an abandoned action is unknown. A write that is repeated gets half of it each time. */
 const writeTimeoutSeconds = 60;
 /** Factor on the usual timeout for the list of miners; a farm's has 200 MB. */
 const listTimeoutFactor = 6;
@@ -24,24 +26,27 @@ const listTimeoutFactor = 6;
 const longestList = 400_000_000;
 const longestReply = 32_000_000;
 
-/** Delays between the attempts of a read: half is fixed, the rest random. */
+/** Delays between the attempts of a read, or of a write with a key: half is fixed, the rest random. */
 const retryDelaysMs = [300, 900];
 /** The longest Retry-After that is honoured. */
 const longestRetryAfterSeconds = 5;
 
-/** Requests to one server of either kind: its identification, key, retries and timeouts. */
+/** Requests to one service of either kind: its identification, key, URLs, retries and timeouts. */
 export class ServerSession {
   readonly #options: SessionOptions;
   #server: Promise<Server> | undefined;
+  #wire: Wire;
   /** The last logged kind: a server that refuses requests is identified again each time. */
   #loggedKind: Server["kind"] | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    [this.#wire] = options.wires;
   }
 
+  /** The one in use. */
   get wire(): Wire {
-    return this.#options.wire;
+    return this.#wire;
   }
 
   /** The server, identified on first use and again after it could not be reached or understood. */
@@ -57,38 +62,60 @@ export class ServerSession {
     throw unsupported(`the operation ${name}`, { wire: this.wire }, server);
   }
 
-  /** The answer to an operation that succeeded. */
+  /**
+   * The answer to an operation that succeeded. A write has a key if the server takes one, and is then repeated while no
+   * answer comes, like a read: at the next URL if there are several.
+   */
   async answer(
     name: OperationName,
     input: object,
-    { actor, userId }: Caller,
+    { actor, userId, idempotency }: Caller,
   ): Promise<{ answer: Answer; context: ErrorContext }> {
     const operation: Operation = operations[name];
-    const server = await this.serverFor(name);
+    let server = await this.serverFor(name);
     const { path, query, body } = requestOf(operation, input);
     const { method } = operation;
-    const context = { wire: this.wire, request: `${method} ${path}` };
+    const key = method === "GET" ? undefined : this.#keyFor(server, idempotency?.key);
     const timeoutMs = this.#options.timeoutSeconds * 1000;
-    const request: WireRequest = {
-      method,
-      path,
-      query: { ...query, ...userQuery(userId), ...server.query },
-      headers: { ...server.headers, ...clientHeaders(server, actor) },
-      body,
-      maxBytes: name === "listMiners" ? longestList : longestReply,
-      timeoutMs:
-        method === "GET"
-          ? timeoutMs * (name === "listMiners" ? listTimeoutFactor : 1)
-          : Math.max(timeoutMs, writeTimeoutSeconds * 1000),
+    const writeTimeoutMs = Math.max(timeoutMs, writeTimeoutSeconds * 1000);
+    const context = (): ErrorContext => ({ wire: server.wire, request: `${method} ${path}` });
+    const send = async (): Promise<Answer> => {
+      const answer = await server.wire.exchange({
+        method,
+        path,
+        query: { ...query, ...userQuery(userId), ...server.query },
+        headers: {
+          ...server.headers,
+          ...clientHeaders(server, actor),
+          ...(key === undefined ? {} : { [idempotencyHeader]: key }),
+        },
+        body,
+        maxBytes: name === "listMiners" ? longestList : longestReply,
+        timeoutMs:
+          method === "GET"
+            ? timeoutMs * (name === "listMiners" ? listTimeoutFactor : 1)
+            : writeTimeoutMs / (key === undefined ? 1 : 2),
+      });
+      return active(answer, context());
+    };
+    const lost = async (error: RigbridgeError): Promise<void> => {
+      server = await this.#serverAfter(server, name);
+      if (key !== undefined && !server.takesKeys) throw error;
     };
     return this.#forgetOnFailure(async () => {
-      const send = () => this.wire.exchange(request);
       const answer =
-        method === "GET" ? await retried(send, { wire: this.wire, timeoutMs }, refusedForNow) : await send();
+        method === "GET"
+          ? await retried(send, { ...this.#attempts(timeoutMs), lost }, refusedForNow)
+          : key === undefined
+            ? await send()
+            : await repeated(async () => answered(await send(), context()), {
+                ...this.#attempts(writeTimeoutMs),
+                lost,
+              });
       // A missing path without an id means that another server has replaced the identified one.
       if (answer.status === 404 && operation.params === undefined) this.forget();
-      if (!succeeded(answer)) throw refusal(answer, context);
-      return { answer, context };
+      if (!succeeded(answer)) throw refusal(answer, context());
+      return { answer, context: context() };
     });
   }
 
@@ -99,24 +126,23 @@ export class ServerSession {
 
   /** The description of the caller by a server with GET /api/session. */
   async describeCaller({ userId }: Caller): Promise<unknown> {
-    const server = await this.server();
+    let server = await this.server();
     const path = "/api/session";
-    const context = { wire: this.wire, request: `GET ${path}` };
+    const context = (): ErrorContext => ({ wire: server.wire, request: `GET ${path}` });
     const timeoutMs = this.#options.timeoutSeconds * 1000;
-    const query = { ...userQuery(userId), ...server.query };
+    const lost = async (): Promise<void> => {
+      server = await this.#serverAfter(server);
+    };
     return this.#forgetOnFailure(async () => {
-      const send = () =>
-        this.wire.exchange({
-          method: "GET",
-          path,
-          query,
-          headers: server.headers,
-          timeoutMs,
-          maxBytes: longestReply,
-        });
-      const answer = await retried(send, { wire: this.wire, timeoutMs }, refusedForNow);
-      if (!succeeded(answer)) throw refusal(answer, context);
-      return jsonOf(answer, context);
+      const send = async () => {
+        const { wire, headers, query } = server;
+        const asked = { ...userQuery(userId), ...query };
+        const request = { method: "GET", path, query: asked, headers, timeoutMs, maxBytes: longestReply } as const;
+        return active(await wire.exchange(request), context());
+      };
+      const answer = await retried(send, { ...this.#attempts(timeoutMs), lost }, refusedForNow);
+      if (!succeeded(answer)) throw refusal(answer, context());
+      return jsonOf(answer, context());
     });
   }
 
@@ -129,7 +155,7 @@ export class ServerSession {
     const server = await this.serverFor("view" in query ? "watchMinerRows" : "watchEvents");
     const { method, path } = operations.watchEvents;
     return this.#forgetOnFailure(() =>
-      this.wire.open({
+      server.wire.open({
         method,
         path,
         query: { ...query, ...userQuery(userId), ...server.query },
@@ -141,18 +167,27 @@ export class ServerSession {
     );
   }
 
+  /** The caller's key, else a new one; undefined if the server takes none. Throws `service.unsupported` for a caller's key. */
+  #keyFor(server: Server, given: string | undefined): string | undefined {
+    if (server.takesKeys) return given ?? newIdempotencyKey();
+    if (given === undefined) return undefined;
+    throw unsupported(`the header ${idempotencyHeader}, so a repeat would be done twice`, { wire: this.wire }, server);
+  }
+
   /** Identifies the server again on the next request. */
   forget(): void {
     this.#server = undefined;
   }
 
   async #identify(): Promise<Server> {
-    const { wire, key, log } = this.#options;
+    const { key, log } = this.#options;
     const timeoutMs = this.#options.timeoutSeconds * 1000;
+    const lost = async (): Promise<void> => this.#useNext(this.wire);
     try {
-      const server = await retried(() => identifyServer({ wire, key, timeoutMs }), { wire, timeoutMs });
+      const identify = () => identifyServer({ wire: this.wire, key, timeoutMs });
+      const server = await retried(identify, { ...this.#attempts(timeoutMs), lost });
       if (server.kind !== this.#loggedKind)
-        log?.info({ service: wire.origin, kind: server.kind }, "a mining service answers");
+        log?.info({ service: server.wire.origin, kind: server.kind }, "a mining service answers");
       this.#loggedKind = server.kind;
       return server;
     } catch (error) {
@@ -161,10 +196,31 @@ export class ServerSession {
     }
   }
 
+  #attempts(timeoutMs: number): Attempts {
+    const { wires } = this.#options;
+    return { timeoutMs, urls: wires.length, isClosed: () => this.wire.isClosed() };
+  }
+
+  /** Uses the next URL, unless another request has changed it already. */
+  #useNext(failed: Wire): void {
+    const { wires } = this.#options;
+    if (this.#wire === failed) this.#wire = wires[(wires.indexOf(failed) + 1) % wires.length] ?? failed;
+  }
+
+  /** The server at the next URL; the same one if there is no other. */
+  async #serverAfter(failed: Server, name?: OperationName): Promise<Server> {
+    if (this.#options.wires.length === 1) return failed;
+    if (this.#wire === failed.wire) this.forget();
+    this.#useNext(failed.wire);
+    return name === undefined ? this.server() : this.serverFor(name);
+  }
+
   async #forgetOnFailure<T>(ask: () => Promise<T>): Promise<T> {
+    const { wire } = this;
     try {
       return await ask();
     } catch (error) {
+      if (isLost(error)) this.#useNext(wire);
       if (error instanceof RigbridgeError && doubtful.has(error.code)) this.forget();
       throw error;
     }
@@ -181,6 +237,7 @@ const doubtful: ReadonlySet<string> = new Set([
   "service.unreachable",
   "service.garbled",
   "service.not-ready",
+  "service.no.active",
   "key.wrong",
 ]);
 
@@ -191,13 +248,36 @@ const userQuery = (userId: number | undefined): Readonly<Record<string, string>>
 const refusedForNow = (answer: Answer): number | false =>
   [502, 503, 504].includes(answer.status) && retryAfterMs(answer);
 
-/** Retries a read while it fails quickly: without a connection, or if `again` returns a delay for its answer. */
+/** No answer came, or that of a standby which has no active service to pass the request on to. */
+const isLost = (error: unknown): error is RigbridgeError =>
+  error instanceof RigbridgeError && (error.code === "service.unreachable" || error.code === "service.no.active");
+
+/** Throws `service.no.active`, whatever was asked. */
+function active(answer: Answer, context: ErrorContext): Answer {
+  const problem = answer.status === 503 ? problemIn(answer, context) : undefined;
+  if (problem?.code === "service.no.active") throw problem;
+  return answer;
+}
+
+interface Attempts {
+  readonly timeoutMs: number;
+  /** Each is tried at least once. */
+  readonly urls: number;
+  isClosed(): boolean;
+}
+
+const delaysFor = (urls: number): number[] => [...retryDelaysMs, ...Array<number>(Math.max(0, urls - 3)).fill(300)];
+
+/**
+ * Retries a read while it fails quickly: without a connection, or if `again` returns a delay for its answer. `lost` is
+ * called before it is retried without a connection.
+ */
 async function retried<T>(
   send: () => Promise<T>,
-  { wire, timeoutMs }: { readonly wire: Wire; readonly timeoutMs: number },
+  { timeoutMs, urls, isClosed, lost }: Attempts & { lost(error: RigbridgeError): Promise<void> },
   again: (value: T) => number | false = () => false,
 ): Promise<T> {
-  for (const longest of retryDelaysMs) {
+  for (const longest of delaysFor(urls)) {
     const start = performance.now();
     const jittered = (longest * (1 + Math.random())) / 2;
     try {
@@ -206,10 +286,37 @@ async function retried<T>(
       if (wait === false || wait > longestRetryAfterSeconds * 1000) return value;
       await pause(Math.max(wait, jittered));
     } catch (error) {
-      const isLost = error instanceof RigbridgeError && error.code === "service.unreachable";
-      // A request that has used up its timeout is not retried.
-      if (!isLost || wire.isClosed() || performance.now() - start >= timeoutMs * 0.9) throw error;
+      // A request that has used up its timeout is not retried at the same URL.
+      const isUsedUp = urls === 1 && performance.now() - start >= timeoutMs * 0.9;
+      if (!isLost(error) || isClosed() || isUsedUp) throw error;
       await pause(jittered);
+      await lost(error);
+    }
+  }
+  return send();
+}
+
+/** Throws the answer of a proxy whose server did not answer. */
+function answered(answer: Answer, context: ErrorContext): Answer {
+  if (refusedForNow(answer) !== false && problemIn(answer, context) === undefined) throw refusal(answer, context);
+  return answer;
+}
+
+/** Repeats a write with its key while no answer comes, for this long. `lost` is called before it is repeated. */
+async function repeated(
+  send: () => Promise<Answer>,
+  { timeoutMs, urls, isClosed, lost }: Attempts & { lost(error: RigbridgeError): Promise<void> },
+): Promise<Answer> {
+  const start = performance.now();
+  for (const longest of delaysFor(urls)) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || !isAway(error) || isClosed()) throw error;
+      await pause((longest * (1 + Math.random())) / 2);
+      // A command must not be sent long after it was asked for.
+      if (performance.now() - start >= timeoutMs) throw error;
+      await lost(error);
     }
   }
   return send();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { idempotencyHeader } from "../contract/idempotency.ts";
 import { type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
@@ -8,7 +9,10 @@ import type { Answer, Wire } from "./wire.ts";
 /** The kind of a server, and how it expects the key. */
 export interface Server {
   readonly kind: "rigbridge" | "foreign";
+  readonly wire: Wire;
   readonly features: ReadonlySet<OperationName>;
+  /** Whether a write may be repeated with its `Idempotency-Key`. */
+  readonly takesKeys: boolean;
   /** Whether it has GET /api/session. */
   readonly describesCallers: boolean;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,6 +42,10 @@ export async function identifyServer(place: Probe): Promise<Server> {
 const OpenApi = z.object({
   info: z.object({ "x-rigbridge": z.literal(true) }),
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+  components: z
+    .object({ parameters: z.record(z.string(), z.unknown()) })
+    .optional()
+    .catch(undefined),
 });
 
 async function probeRigbridge(place: Probe): Promise<Server | undefined> {
@@ -51,7 +59,9 @@ async function probeRigbridge(place: Probe): Promise<Server | undefined> {
     const document = OpenApi.safeParse(tryJson(answer.body)).data;
     if (document === undefined) return undefined;
     const describesCallers = Object.hasOwn(document.paths, "/api/session");
-    return { kind: "rigbridge", features: featuresIn(document.paths), describesCallers, headers, query: {} };
+    const takesKeys = Object.hasOwn(document.components?.parameters ?? {}, idempotencyHeader);
+    const features = featuresIn(document.paths);
+    return { kind: "rigbridge", wire: place.wire, features, takesKeys, describesCallers, headers, query: {} };
   }
   if (problem !== undefined || redirects(answer) || isGatewayError(answer)) throw refusal(answer, context);
   return undefined;
@@ -88,7 +98,8 @@ async function probeForeign(place: Probe): Promise<Server> {
   const { path } = operations.getSummary;
   const context = { wire, request: `GET ${path}` };
   const query = key === undefined ? {} : { key };
-  const server = { kind: "foreign", features: documented, describesCallers: false, headers: {}, query } as const;
+  const lacks = { takesKeys: false, describesCallers: false, headers: {} } as const;
+  const server = { kind: "foreign", wire, features: documented, ...lacks, query } as const;
   const open = await get(place, path, {}, {});
   if (isSummary(open, context)) return server;
   if (isNotService(open) || key === undefined) throw notTheApi(open, context);

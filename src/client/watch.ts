@@ -69,6 +69,8 @@ class Watch<T extends Listed> {
   /** Counts events that the server did not number. */
   #count: number;
   #kind: Server["kind"] | undefined;
+  /** Where the last stream was; another service numbers its events differently. */
+  #wire: Server["wire"] | undefined;
   /** The miners as the watcher has them; undefined if those are the last lists. */
   #miners: Map<number, T> | undefined;
   /** By id, whether it is acknowledged. */
@@ -110,9 +112,10 @@ class Watch<T extends Listed> {
   /** One stream of the server's own events until it ends, or one poll of a server whose events do not arrive. */
   async *run(): AsyncGenerator<EventWith<T>> {
     this.#isInterrupted = false;
-    const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
-    const isOther = this.#kind !== undefined && this.#kind !== kind;
+    const { kind, wire } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
+    const isOther = this.#kind !== undefined && (this.#kind !== kind || this.#wire !== wire);
     this.#kind = kind;
+    this.#wire = wire;
     if (isOther) yield this.#reset();
     if (kind === "foreign" || this.#stream.isPolled) yield* this.#poll();
     else yield* this.#eventsOrPoll();

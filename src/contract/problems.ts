@@ -22,6 +22,9 @@ export const problems = {
   "in.use": { status: 409, title: "Still in use" },
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
   "settings.changed": { status: 409, title: "Saved by somebody else meanwhile" },
+  "idempotency.reused": { status: 409, title: "Key used for another request" },
+  "idempotency.unknown": { status: 409, title: "Outcome of the first request unknown" },
+  "idempotency.not-kept": { status: 409, title: "Answer of the first request not kept" },
   "address.known": { status: 409, title: "Address already known" },
   "control.absent": { status: 409, title: "This rig cannot do that" },
   "agent.forbidden": { status: 403, title: "Not allowed on this host" },
@@ -52,6 +55,7 @@ export const problems = {
   "service.refused": { status: 502, title: "The service refused" },
   "service.garbled": { status: 502, title: "The server is not a mining service" },
   "service.not-ready": { status: 503, title: "Not ready" },
+  "service.no.active": { status: 503, title: "No active service" },
   "service.unreachable": { status: 504, title: "The service cannot be reached" },
   "program.ended": { status: 502, title: "The program ended" },
   "program.hangs": { status: 504, title: "The program does not end" },
@@ -148,7 +152,12 @@ const shortened = (text: string, longest: number): string =>
 export const invalid = (path: string, message: string | Detail): RigbridgeError =>
   invalidAll([typeof message === "string" ? { path, message } : mistake(path, message)]);
 
-const awayCodes: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
+const awayCodes: ReadonlySet<string> = new Set([
+  "service.unreachable",
+  "service.not-ready",
+  "service.no.active",
+  "service.garbled",
+]);
 
 /** The message without any quote, by code if it has one: for a detail that contains it. */
 export const detailIn = ({ unquoted, coded }: RigbridgeError): string | Detail =>

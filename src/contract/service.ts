@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { AgentConnection, AgentReceiver } from "./agent-connection.ts";
 import type { EventType } from "./events.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
 import type { RigbridgeError } from "./problems.ts";
 import type { Miner, Privilege } from "./resources.ts";
@@ -32,6 +33,8 @@ export interface Caller {
   readonly userId?: number | undefined;
   /** An upper limit of the privilege; absent: that of the user. */
   readonly privilege?: Privilege | undefined;
+  /** Of a write; reads ignore it. */
+  readonly idempotency?: Idempotency | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
+import { idempotencyHeader, replayedHeader } from "../contract/idempotency.ts";
 import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder } from "../contract/service.ts";
@@ -75,6 +76,7 @@ const single: ReadonlySet<string> = new Set([
   "content-type",
   "x-hook-secret",
   "authorization",
+  idempotencyHeader.toLowerCase(),
 ]);
 
 /**
@@ -187,12 +189,12 @@ function originRule(settings: HttpSettings): (request: FastifyRequest, reply: Fa
 function allow(request: FastifyRequest, reply: FastifyReply, origin: string): void {
   reply.headers({
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": `ETag, Retry-After, Allow, ${ignoredKeysName}`,
+    "access-control-expose-headers": `ETag, Retry-After, Allow, ${ignoredKeysName}, ${replayedHeader}`,
   });
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined)
     reply.headers({
       "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
+      "access-control-allow-headers": `Content-Type, X-API-Key, If-None-Match, Last-Event-ID, ${idempotencyHeader}`,
       "access-control-max-age": "600",
     });
 }

@@ -1,5 +1,13 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import {
+  type Idempotency,
+  idempotencyHeader,
+  idempotencyKeyIn,
+  keyWording,
+  replayedHeader,
+} from "../contract/idempotency.ts";
 import { mcpActor } from "../contract/mcp-actor.ts";
-import { notFound } from "../contract/problems.ts";
+import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import type { Admitted } from "./credentials.ts";
 
@@ -16,3 +24,12 @@ export function callerOf({ holder, isKeyless }: Admitted, userId: number | undef
 /** The caller under the name of the MCP client for which `rigbridge mcp` sends the request, if it does. */
 export const withMcpClient = (caller: Caller, client: string | readonly string[] | undefined): Caller =>
   typeof client === "string" ? { ...caller, actor: mcpActor(client) } : caller;
+
+/** The key of a write, which marks the answer if it is one again; undefined if it has none. Throws `input.invalid`. */
+export function idempotencyOf({ headers }: FastifyRequest, reply: FastifyReply): Idempotency | undefined {
+  const value = headers[idempotencyHeader.toLowerCase()];
+  if (value === undefined) return undefined;
+  const key = typeof value === "string" ? idempotencyKeyIn(value) : undefined;
+  if (key === undefined) throw new RigbridgeError("input.invalid", `The header ${idempotencyHeader} ${keyWording}`);
+  return { key, replayed: () => reply.header(replayedHeader, "true") };
+}

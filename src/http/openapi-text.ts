@@ -42,6 +42,18 @@ must be JSON. Unknown keys of a body are ignored, and the header \`X-Ignored-Key
 action done; what has only a name answers 409 \`nothing.to.do\`. A save is answered with the stored resource and its id; it
 adds one if the id is 0 or absent. What this version does not support yet is answered with 409 \`not.yet\` and does nothing.
 
+**Repeating a write.** Any POST, PUT, PATCH or DELETE of this list may carry \`Idempotency-Key\`: 1 to 255 visible ASCII
+characters, quoted or bare, such as a UUID, and a new one for each request. A client that got no answer sends the same
+request with the same key again: it is done once, and within 24 h each repeat gets the first answer, with
+\`Idempotency-Replayed: true\`. A repeat while the first request is running waits for its answer. Users do not share keys;
+all clients with the service's own key do. The key with another operation, path, query or body is answered with 409 \`idempotency.reused\`. Answers are kept for
+requests that have done something or may have: all successes, 500, 502 and 504, and any failure of an action that has a
+command. Other refusals are not kept, and the request may be sent again with the same key. An answer that contains a
+secret, or is longer than 256,000 characters, is not kept: the repeat is answered with 409 \`idempotency.not-kept\`, which
+means that the request was done. If the service stopped before it answered, the repeat of an action gets the result of
+its command, which is not sent again; any other repeat gets 409 \`idempotency.unknown\`: look whether it was done, and
+use a new key. The newest 10,000 keys of each user and 16,000,000 characters of answers are kept.
+
 **Reads** carry an \`ETag\` and answer \`If-None-Match\` with 304; the passage of time alone changes no tag. HEAD works
 wherever GET does. Documented operations ignore unknown query parameters, Rigbridge extensions refuse them; a parameter
 that is given twice is an error.

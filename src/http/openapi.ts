@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { idempotencyHeader } from "../contract/idempotency.ts";
 import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import {
@@ -38,7 +39,7 @@ export function openApiDocument(version: string): Json {
     paths: { ...paths, ...pages },
     components: {
       schemas: { ...contractSchemas(), Problem: problemSchema },
-      parameters: { user_id: userIdParameter },
+      parameters: { user_id: userIdParameter, [idempotencyHeader]: idempotencyKey },
       responses: Object.fromEntries(
         statuses.map((status) => [`Problem${status}`, problemResponse(problemCodes(status))]),
       ),
@@ -113,7 +114,11 @@ function entry(name: OperationName, { path, without, isTable }: Form): Json {
       ...parametersOf(operation.params && z.object(operation.params), "path"),
       ...parametersOf(operation.query, "query").filter((each) => !without.includes(String(each.name))),
       { $ref: "#/components/parameters/user_id" },
-      ...(isStream ? [lastEventId] : method === "GET" ? [ifNoneMatch] : []),
+      ...(isStream
+        ? [lastEventId]
+        : method === "GET"
+          ? [ifNoneMatch]
+          : [{ $ref: `#/components/parameters/${idempotencyHeader}` }]),
     ],
     ...(body === undefined
       ? {}
@@ -176,6 +181,22 @@ const ifNoneMatch: Json = {
   required: false,
   description: "The `ETag` of the client's copy",
   schema: { type: "string", examples: ['"2f1c"'] },
+};
+
+const idempotencyKey: Json = {
+  name: idempotencyHeader,
+  in: "header",
+  required: false,
+  description: marked(
+    "Chosen by the client for this request, which is done once however often it is sent with this key",
+  ),
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    pattern: "^[!#-~][!-~]*$",
+    examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+  },
 };
 
 const lastEventId: Json = {

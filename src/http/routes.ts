@@ -17,7 +17,7 @@ import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
 import { isCsv, readCsv, readJson, skipBody } from "./body.ts";
-import { callerOf, withMcpClient } from "./caller.ts";
+import { callerOf, idempotencyOf, withMcpClient } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
@@ -60,9 +60,11 @@ function answer(
   return async (request, reply) => {
     // Before the body: a request without the required access is refused without reading it.
     service.checkAccess?.(name, callerOf(request.admitted, userIdIn(request.queryText)));
+    const idempotency = reads ? undefined : idempotencyOf(request, reply);
     const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.queryText, body });
-    const caller = withMcpClient(callerOf(request.admitted, userId), request.headers[mcpClientHeader]);
+    const client = withMcpClient(callerOf(request.admitted, userId), request.headers[mcpClientHeader]);
+    const caller = idempotency === undefined ? client : { ...client, idempotency };
     const ask = () => service.encoded?.(name, input, caller);
     const preparing = reads ? service.prepare?.(name, input, caller) : undefined;
     if (preparing !== undefined) await preparing;

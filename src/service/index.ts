@@ -3,6 +3,7 @@ import type { MiningService } from "../contract/service.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
 import { openCore } from "./core.ts";
 import { removeDemo } from "./demo/demo-rows.ts";
+import { IdempotentCalls } from "./idempotent-calls.ts";
 import type { ServiceOptions } from "./options.ts";
 import { settledRooms, startRooms } from "./room.ts";
 import { openActions } from "./rooms/actions.ts";
@@ -111,9 +112,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await demo.left?.();
     });
   return {
-    ...guarded(calls, core.accessBook, withUserName(core.store), (name) => {
-      if (changesTargets(name)) automation.lostTargets.report();
-    }),
+    ...guarded(
+      calls,
+      core.accessBook,
+      withUserName(core.store),
+      new IdempotentCalls(core.store.idempotency).once,
+      (name) => {
+        if (changesTargets(name)) automation.lostTargets.report();
+      },
+    ),
     ...miners.direct,
     ...notifications.direct,
     ...hosts.direct,

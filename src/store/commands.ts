@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import { CommandCause, type CommandState } from "../contract/resources.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import { bindRequest, type RequestKey } from "./idempotency.ts";
 import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
@@ -23,8 +24,9 @@ export interface CommandLog {
   /**
    * Adds a row in state `queued`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
    * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
+   * `request` is bound to the command in the same transaction.
    */
-  add(command: NewCommand): Promise<StoredCommand>;
+  add(command: NewCommand, request?: RequestKey): Promise<StoredCommand>;
   /** Resolves with the changed row. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   get(id: number): Promise<StoredCommand | undefined>;
@@ -87,12 +89,13 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
     unwritten.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
   /** Whether the row is on disk now. */
-  const write = (row: Row): boolean => {
+  const write = (row: Row, request?: RequestKey): boolean => {
     const written = unlessFull(() => {
       flush();
       sqlite.write((run) => {
         save(run, row);
         mark.save(run);
+        if (request !== undefined) bindRequest(run, tables, request, { command_id: row.id });
         if (row.id % pruneEvery === 0 && row.state === "queued") prune();
       });
     });
@@ -123,7 +126,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
   };
 
   return {
-    add: async ({ minerId, minerName, actor, action, parameters, cause = null }) => {
+    add: async ({ minerId, minerName, actor, action, parameters, cause = null }, request) => {
       if (unwritten.size >= unwrittenLimit) flush();
       const time = now();
       const row: Row = {
@@ -139,7 +142,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
         state: "queued",
         message: "",
       };
-      if (!write(row)) mark.idGiven("command", row.id);
+      if (!write(row, request)) mark.idGiven("command", row.id);
       last = row.id;
       return fromRow(row);
     },

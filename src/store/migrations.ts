@@ -310,6 +310,18 @@ const steps: readonly (readonly string[])[] = [
   ],
   ["alter table notification add column coded text"],
   ["alter table bulk_result add column before text"],
+  [
+    `create table idempotency (
+      caller text not null,
+      key text not null,
+      request text not null,
+      command_id integer,
+      run_id integer,
+      answer text,
+      at integer not null,
+      primary key (caller, key)
+    ) strict`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { z } from "zod";
 import { bulkStates } from "../contract/resources.ts";
 import { unknownOutcome } from "./commands.ts";
+import { bindRequest, type RequestKey } from "./idempotency.ts";
 import { keptRuns } from "./kept-runs.ts";
 import { CommandParameters, RunCause } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
@@ -96,8 +97,11 @@ export const noCommand = 0;
  * further steps it is queued again for the next (`next`).
  */
 export interface RunLog {
-  /** Running if any result is queued, otherwise done; resolves once it is on disk. */
-  add(run: NewRun, results: readonly NewResult[]): Promise<StoredRun>;
+  /**
+   * Running if any result is queued, otherwise done; resolves once it is on disk. `request` is bound to the run in the
+   * same transaction.
+   */
+  add(run: NewRun, results: readonly NewResult[], request?: RequestKey): Promise<StoredRun>;
   /** Whether there is a run with this occurrence. */
   isBegun(occurrence: string): boolean;
   get(id: number): Promise<StoredRun | undefined>;
@@ -184,7 +188,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
   const newestFirst = tables.selectFrom("bulk_action").selectAll().orderBy("id", "desc");
 
   return {
-    add: async ({ cause = null, occurrence = null, steps = null, waits = 0, ...run }, results) => {
+    add: async ({ cause = null, occurrence = null, steps = null, waits = 0, ...run }, results, request) => {
       prune();
       const { parameters, userId, dryRun, ...others } = run;
       const state: StoredRun["state"] = results.some((result) => result.state === "queued") ? "running" : "done";
@@ -206,6 +210,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
       const id = sqlite.write((write) => {
         const inserted = write(tables.insertInto("bulk_action").values(row));
         insertResults.run(inserted.id, JSON.stringify(results));
+        if (request !== undefined) bindRequest(write, tables, request, { run_id: inserted.id });
         return inserted.id;
       });
       kinds[cause === null ? "bulk" : "other"].added(results.length);

@@ -10,6 +10,7 @@ import { isFull, openingFailure } from "./failures.ts";
 import { type FarmSamples, openFarmSamples } from "./farm-samples.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
+import { type IdempotencyLog, openIdempotency } from "./idempotency.ts";
 import { type KeptValues, openKeptValues } from "./kept-values.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate, storeVersion } from "./migrations.ts";
@@ -60,6 +61,7 @@ export {
   farmSpans,
 } from "./farm-samples.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
+export type { IdempotencyLog, KeyedRequest, RequestKey } from "./idempotency.ts";
 export type { KeptValues } from "./kept-values.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { WantedCommands } from "./newest-commands.ts";
@@ -107,6 +109,7 @@ export interface Store {
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
+  readonly idempotency: IdempotencyLog;
   readonly runs: RunLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
@@ -260,10 +263,11 @@ const assemble = async (
   const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
   const outbox = await openOutbox(fast);
+  const idempotency = openIdempotency(fast, now);
   const commands = await openCommands(fast, mark, now);
   mark.begin();
   const flush = (): void => {
-    for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands])
+    for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])
       part.flush();
   };
   return {
@@ -271,6 +275,7 @@ const assemble = async (
     notifications,
     outbox,
     commands,
+    idempotency,
     runs,
     activePools,
     memory,

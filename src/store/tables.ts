@@ -225,6 +225,19 @@ export interface Tables {
     hashrate: number;
     miners: number;
   };
+  /** Writes with an `Idempotency-Key`. */
+  idempotency: {
+    caller: string;
+    key: string;
+    /** Digest of the request. */
+    request: string;
+    /** The first command and the first run that it has started. */
+    command_id: number | null;
+    run_id: number | null;
+    /** JSON; null until it is known. */
+    answer: string | null;
+    at: number;
+  };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

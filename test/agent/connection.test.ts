@@ -65,7 +65,8 @@ async function startService(tls: { readonly cert: string; readonly key: string }
   return Object.assign(service, { url: new URL(`${tls === null ? "http" : "https"}://localhost:${port}/rigs/`) });
 }
 
-function connect(service: URL, options: Partial<ConnectionOptions> = {}) {
+function connect(service: URL | readonly [URL, ...URL[]], options: Partial<ConnectionOptions> = {}) {
+  const services = service instanceof URL ? ([service] as const) : service;
   const lines: string[] = [];
   const links: ServiceLink[] = [];
   const messages: ToAgent[] = [];
@@ -73,7 +74,7 @@ function connect(service: URL, options: Partial<ConnectionOptions> = {}) {
   let closed = 0;
   const log = pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
   const connection = new Connection(
-    { service, token: "token-of-this-host-123", ca: null, insecure: false, log, limits: quick, ...options },
+    { services, token: "token-of-this-host-123", ca: null, insecure: false, log, limits: quick, ...options },
     (link) => {
       links.push(link);
       return {
@@ -104,6 +105,21 @@ test("an agent connects with its token, takes messages and bytes, and connects a
   await until(() => service.sockets.length === 2, "the next connection");
   expect(agent.closed()).toBe(1);
   expect(agent.lines.some((line) => line.includes("No connection to the service"))).toBe(true);
+});
+
+test("an agent with several addresses stays with the one that answers, and goes to the next when it does not", async () => {
+  const [one, two] = [await startService(), await startService()];
+  one.status = 503;
+  const agent = connect([one.url, two.url]);
+  await until(() => two.sockets.length === 1, "the connection to the second address");
+  two.sockets[0]?.terminate();
+  await until(() => two.sockets.length === 2, "the connection to the second address again");
+  expect(one.requests).toHaveLength(1);
+  one.status = 0;
+  two.status = 401;
+  two.sockets[1]?.terminate();
+  await until(() => one.sockets.length === 1, "the connection to the first address");
+  expect(agent.lines.filter((line) => line.includes(one.url.host) && line.startsWith("No connection"))).toHaveLength(1);
 });
 
 test("messages that are not of the protocol change nothing; a request among them is answered", async () => {

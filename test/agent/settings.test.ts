@@ -42,13 +42,28 @@ test("paths of the file are relative to it, options go before it, variables are 
       "{TOKEN}\ndata: state\nallow:\n  folders: [miners, /opt/miners]\n  reboot: true\n",
   );
   const settings = await readAgentSettings(file, { service: "https://other.example" }, { TOKEN: token });
-  expect(settings.service.href).toBe("https://other.example/");
+  expect(settings.services.map(({ href }) => href)).toEqual(["https://other.example/"]);
   expect(settings.token).toBe(token);
   expect(settings.folder).toBe(join(file, "..", "state"));
   expect(settings.allow).toMatchObject({ folders: [join(file, "..", "miners"), "/opt/miners"], reboot: true });
   expect((await readAgentSettings(file, {}, { TOKEN: token, RIGBRIDGE_AGENT_TOKEN: `${token}4` })).token).toBe(
     `${token}4`,
   );
+});
+
+test("a service with several addresses has them as a list or with commas, and each is checked", async () => {
+  const hrefs = ["http://10.0.0.1:17790/", "https://rigs.example/"];
+  const list = await fileWith("service: [http://10.0.0.1:17790, https://rigs.example]\n");
+  const text = await fileWith("service: http://10.0.0.1:17790, https://rigs.example\n");
+  for (const file of [list, text])
+    expect((await readAgentSettings(file, { token }, {})).services.map(({ href }) => href)).toEqual(hrefs);
+  const wrong = await fileWith("service: [http://10.0.0.1:17790, ftp://x, nothing]\n");
+  expect(await mistakesIn(readAgentSettings(wrong, { token }, {}))).toEqual([
+    "agent.yaml:1: service.1: must be an address like https://rigs.example:17790",
+    "agent.yaml:1: service.2: must be an address like https://rigs.example:17790",
+  ]);
+  const unsafe = readAgentSettings(null, { service: "https://rigs.example,http://8.8.8.8:17790", token }, {});
+  expect((await mistakesIn(unsafe))[0]).toContain("must begin with https://");
 });
 
 test("all mistakes of the file are named, each with its line, and none quotes the token", async () => {

@@ -203,6 +203,10 @@ describe("rigbridge act", () => {
     const { code, stderr } = await command(["act", "desk", "restart", "--service", "http://127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No service answers at http://127.0.0.1:1; start one with npm start");
+    const both = await command(["act", "desk", "restart", "--service", "http://127.0.0.1:1, http://127.0.0.1:2/"]);
+    expect(both.stderr).toContain("No service answers at http://127.0.0.1:1, http://127.0.0.1:2; start one");
+    const wrong = await command(["act", "desk", "restart", "--service", "http://127.0.0.1:1, nothing"]);
+    expect(wrong.stderr).toContain("url[1]: must be");
   });
 
   test("names every missing or wrong option before anything is sent", async () => {

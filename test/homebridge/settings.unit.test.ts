@@ -112,6 +112,10 @@ describe("settings", () => {
 
   test("for an existing service name its miners, without keys of rigs that the plugin reads", async () => {
     const service = { url: "http://192.168.1.2:17790" };
+    expect(await mistakesOf({ service: { url: `${service.url}, https://second.example` } })).toEqual([]);
+    expect(await mistakesOf({ service: { url: `${service.url}, second` } })).toEqual([
+      expect.stringMatching(/^service\.url\[1\] must be/),
+    ]);
     const garage = { miner: "Garage", as: "switch", offlineExpected: true };
     expect(await mistakesOf({ service, rigs: [garage] })).toEqual([]);
     expect(await mistakesOf({ service, rigs: [garage, garage] })).toEqual(["rigs[1].miner is already used by rigs[0]"]);

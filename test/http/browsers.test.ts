@@ -86,7 +86,7 @@ describe("CORS", () => {
     expect(headers).toMatchObject({
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
+      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID, Idempotency-Key",
     });
   });
 

@@ -256,6 +256,26 @@ describe("a miner action", () => {
     });
   });
 
+  test("sends a message with the same idempotencyKey once, and refuses a key that is none", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, { scope: "group", group: "Hall A", action: "restart" });
+    for (const _ of [1, 2]) bench.send("action", { idempotencyKey: "evening" });
+    await until(() => bench.recorded("out").messages.length === 4, "the answers to both messages", {
+      details: () => JSON.stringify(bench.recorded("action")),
+    });
+    const { commandList } = await service.service.listCommands({}, { actor: "test" });
+    expect(commandList.map(({ action, minerName }) => `${action} ${minerName}`).toSorted()).toEqual([
+      "restart Rig A",
+      "restart Rig B",
+    ]);
+    bench.send("action", { idempotencyKey: "two words" });
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the key");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
+      code: "input.invalid",
+      message: "msg.idempotencyKey must be 1 to 200 visible ASCII characters without spaces",
+    });
+  });
+
   test("refuses a name that two miners share", async () => {
     const service = await openService({ open: openElsewhere });
     await service.service.addMiner({ address: "127.0.0.1:9", name: "Rig A" }, { actor: "test" });

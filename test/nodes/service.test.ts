@@ -91,7 +91,8 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
     expect(wrong.status).toBe(401);
     expect(Failure.parse(wrong.body).code).toBe("key.wrong");
     expect(JSON.stringify(wrong.body)).not.toContain("another-key");
-    expect(Failure.parse((await ask({ mode: "elsewhere", url: "no address" }, {})).body).message).toMatch(/^Address: /);
+    for (const url of ["no address", "http://127.0.0.1:1, ftp://second"])
+      expect(Failure.parse((await ask({ mode: "elsewhere", url }, {})).body).message).toMatch(/^Address: /);
   });
 });
 

@@ -1,6 +1,6 @@
 const tables = [
   ...["bulk_action", "bulk_result", "power_memory", "run", "group_energy", "rule_state", "rule_trace", "outbox"],
-  ...["source_value", "money_day", "money_total", "session", "farm_sample", "farm_hashrate"],
+  ...["source_value", "money_day", "money_total", "session", "farm_sample", "farm_hashrate", "idempotency"],
 ];
 const columns = [
   ...["command.cause", "rig_memory.reason", "rig_memory.records"],
@@ -15,6 +15,7 @@ export const withoutCounts = [
   "alter table rule_state drop column times",
   "alter table notification drop column coded",
   "alter table bulk_result drop column before",
+  "drop table idempotency",
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",

@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { openCommands } from "../../src/store/commands.ts";
 import { openReserve, reserveSize } from "../../src/store/disk-reserve.ts";
+import { openIdempotency } from "../../src/store/idempotency.ts";
 import { migrate } from "../../src/store/migrations.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
@@ -45,6 +46,7 @@ async function fullStore() {
   const commands = await openCommands(connection, mark, now);
   const notifications = await openNotifications(connection, mark, now);
   const samples = openSamples(connection);
+  const idempotency = openIdempotency(connection, now);
   const setPages = (count: number) => sql.raw(`pragma max_page_count = ${count}`).execute(connection.tables);
   await commands.add(command);
   // No less than there are.
@@ -55,6 +57,7 @@ async function fullStore() {
     commands,
     notifications,
     samples,
+    idempotency,
     /** More than fits into the pages that there are. */
     message: "x".repeat(10_000),
     hasSpace: async () => {
@@ -83,6 +86,18 @@ describe("while the disk is full", () => {
     expect(await commands.list()).toEqual(listed);
     const rows = await connection.tables.selectFrom("command").select("id").execute();
     expect(rows).toEqual([{ id: 1 }, { id: 2 }]);
+    connection.close();
+  });
+
+  test("answers to requests with a key are known, and written once there is space", async () => {
+    const { connection, idempotency, message, hasSpace } = await fullStore();
+    const of = { caller: "service", key: "one" };
+    idempotency.begin(of, "digest");
+    idempotency.end(of, "digest", message);
+    expect(await idempotency.find(of)).toMatchObject({ request: "digest", answer: message });
+    await hasSpace();
+    idempotency.flush();
+    expect(await openIdempotency(connection, now).find(of)).toMatchObject({ request: "digest", answer: message });
     connection.close();
   });
 

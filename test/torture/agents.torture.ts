@@ -94,7 +94,7 @@ try {
 }
 
 function connection(at: number, token: string, id: number): Connection {
-  const options = { service: new URL(`http://127.0.0.1:${at}`), token, ca: null, insecure: false, log };
+  const options = { services: [new URL(`http://127.0.0.1:${at}`)] as const, token, ca: null, insecure: false, log };
   return new Connection(options, (link) => agent(link, id));
 }
 

@@ -169,7 +169,10 @@ export const insideOnly: readonly string[] = Object.entries(RigSettings.shape)
 
 export const ServiceSettings = z
   .strictObject({
-    url: z.string().min(1).max(2000).meta({ title: "Address", description: "like http://192.168.1.5:17790" }),
+    url: z.string().min(1).max(2000).meta({
+      title: "Address",
+      description: "like http://192.168.1.5:17790; several with commas: the first that answers is used",
+    }),
     key: secret.optional().meta({ title: "API key" }),
     user: name.optional().meta({ title: "User", description: "show only what this user of the service can see" }),
     locale: z

@@ -8,6 +8,7 @@ import type { Action, StepsOf } from "../commands/actions.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import { requestKeyOf } from "../request-key.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { bulkRequest } from "./bulk-request.ts";
@@ -68,7 +69,7 @@ export class BulkActions implements BulkOperations {
     const newJob = { ...request, parameters: { ...parametersOf(body), ...idOf(body, list) }, parallel, delay, dryRun };
     if (dryRun) {
       const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store, made, targets));
-      return { id: (await store.runs.add(newJob, results)).id };
+      return { id: (await store.runs.add(newJob, results, requestKeyOf(caller))).id };
     }
     this.#checkCapacity(caller);
     const starting = { ...caller };

@@ -6,6 +6,7 @@ import type { Caller } from "../../contract/service.ts";
 import { mostSteps, type RunStep, StoredStep } from "../../contract/steps.ts";
 import type { NewRun, Store, StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
+import { requestKeyOf } from "../request-key.ts";
 import { expanded } from "./expand.ts";
 import { isReported, type JobNotices } from "./job-notices.ts";
 import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
@@ -91,9 +92,10 @@ export class RunExecutor implements Runs {
     const queued = minerIds.map(
       (minerId) => ({ minerId, state: "queued", message: "", before: before?.get(minerId) ?? null }) as const,
     );
-    const stored = await store.runs.add({ ...run, steps, waits }, queued);
+    const stored = await store.runs.add({ ...run, steps, waits }, queued, requestKeyOf(caller));
     const lanes = minerIds.map((minerId): Lane => ({ minerId, step: 0, past: [], note: "", settled: null }));
-    this.#start(stored, { caller, steps, texts }, lanes, new Set());
+    // The request is answered by the run, not by one of its commands.
+    this.#start(stored, { caller: { ...caller, idempotency: undefined }, steps, texts }, lanes, new Set());
     return stored;
   }
 

@@ -11,6 +11,7 @@ import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
+import { requestKeyOf } from "../request-key.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
 
@@ -97,8 +98,8 @@ export class CommandExecutor {
   }
 
   /** Stores a command for a later `send`. */
-  async enqueue(spec: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
-    const row = await this.#store.commands.add({ ...spec, actor });
+  async enqueue(spec: CommandSpec, caller: Caller): Promise<StoredCommand> {
+    const row = await this.#store.commands.add({ ...spec, actor: caller.actor }, requestKeyOf(caller));
     this.#moved(row);
     return row;
   }
