@@ -100,8 +100,8 @@ describe("no page says that there is nothing", () => {
     const { page, close } = await dashboard.visit("", { expected: /500|ERR_|Failed to load/ });
     const asked = new Set<Request>();
     page.on("request", (request) => holds(new URL(request.url())) && asked.add(request));
-    for (const ended of ["requestfinished", "requestfailed"] as const)
-      page.on(ended, (request) => asked.delete(request));
+    page.on("requestfinished", (request) => asked.delete(request));
+    page.on("requestfailed", (request) => asked.delete(request));
     await page.route(holds, async (route) => {
       if (fails) await route.fulfill({ status: 500, json: { code: "store.unavailable", detail: "The store failed." } });
     });
