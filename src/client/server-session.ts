@@ -1,10 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
+import { pause } from "../async/index.ts";
 import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ErrorContext, jsonOf, refusal, succeeded } from "./answers.ts";
+import type { Log } from "./log.ts";
 import { requestOf } from "./requests.ts";
 import { identifyServer, type Server, unsupported } from "./server.ts";
 import type { Answer, AnswerStream, Wire, WireRequest } from "./wire.ts";
@@ -13,7 +13,7 @@ export interface SessionOptions {
   readonly wire: Wire;
   readonly key: string | undefined;
   readonly timeoutSeconds: number;
-  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+  readonly log: Log | undefined;
 }
 
 /** A rig may be slow, and the result of an abandoned action is unknown. */
