@@ -7,10 +7,10 @@ import { connectService } from "../../src/client/browser.ts";
 import { fetchPlatform } from "../../src/client/fetch-platform.ts";
 import { openWire } from "../../src/client/wire.ts";
 import { closeContexts, newPage, testInBrowser } from "../chromium.ts";
+import { blocksIn } from "../docs/page-blocks.ts";
 import { root } from "../package/packed.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard } from "../web/dashboard.ts";
-import { blocksIn } from "./page-blocks.ts";
 import { answering, closeServers, connecting, type TestServer } from "./servers.ts";
 
 // depends on: client/README.md, scripts/client.mjs
