@@ -9,6 +9,7 @@ const builder = existsSync(nodeFile) ? nodeFile : process.execPath;
 /** The packages in build order; files with a `copied` extension go into dist unchanged. */
 const packages = [
   { sources: "src", dist: "dist", copied: [] },
+  { sources: "client", dist: "client/dist", copied: [] },
   { sources: "nodes", dist: "nodes/dist", copied: [".html", ".json", ".svg"] },
   { sources: "homebridge", dist: "homebridge/dist", copied: [] },
 ];
@@ -23,6 +24,11 @@ export const sources = packages.map((each) => each.sources);
 export async function buildPackages(wanted, { over = false } = {}) {
   for (const { sources, dist, copied } of packages.filter((each) => wanted.includes(each.sources))) {
     if (!over) rmSync(join(root, dist), { recursive: true, force: true });
+    if (sources === "client") {
+      const { code, output } = await spawned(builder, [join(root, "scripts", "client.mjs")], childEnvironment());
+      if (code !== 0) return output;
+      continue;
+    }
     const compiler = [packageFile("typescript", "tsc"), "-p", sources];
     const { code, output } = await spawned(builder, compiler, childEnvironment());
     if (code !== 0) return output;

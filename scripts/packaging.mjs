@@ -50,8 +50,9 @@ const changedAt = run("git", ["log", "-1", "--format=%ct"]).trim();
 
 const packages = {
   npm: (app) => {
-    for (const folder of ["nodes", "homebridge"])
+    for (const folder of ["client", "nodes", "homebridge"])
       run("npm", ["pack", "--silent", "--workspace", folder, "--pack-destination", out]);
+    // The client depends on nothing that the service does not.
     const sbom = run("npm", ["sbom", "--sbom-format", "cyclonedx"], { cwd: app });
     writeFileSync(join(out, `rigbridge-${version}.cdx.json`), sbom);
   },

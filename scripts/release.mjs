@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * `npm run release -- patch|minor|major|X.Y.Z [--dry-run]`: gives the three packages one version, dates the changelog,
+ * `npm run release -- patch|minor|major|X.Y.Z [--dry-run]`: gives the packages one version, dates the changelog,
  * commits, tags and builds the files. It prints the commands that publish and runs none of them.
  */
 function main(args) {
@@ -26,7 +26,7 @@ function main(args) {
 class Refusal extends Error {}
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folders = ["", "nodes", "homebridge"];
+const folders = ["", "client", "nodes", "homebridge"];
 const lists = ["dependencies", "peerDependencies", "optionalDependencies", "devDependencies"];
 
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 export interface BackOff {
   readonly firstMs: number;
@@ -14,7 +14,7 @@ export const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
 
 /** Waits after this many failures; ends at once, without an error, when the signal is aborted. */
 export async function backOff(failures: number, limits: BackOff, signal: AbortSignal): Promise<void> {
-  await sleep(jittered(backOffMs(failures, limits)), undefined, { signal }).catch(() => undefined);
+  await pause(jittered(backOffMs(failures, limits)), signal);
 }
 
 /**

@@ -18,7 +18,7 @@ export const garbled = (message: string | Detail): RigbridgeError => new Rigbrid
 export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 export const isPage = ({ type, body }: Answer): boolean =>
-  /html/.test(type) || /^\s*</.test(body.subarray(0, 100).toString("latin1"));
+  /html/.test(type) || /^\s*</.test(new TextDecoder("latin1").decode(body.subarray(0, 100)));
 
 /** The JSON of an answer. Throws `service.garbled`. */
 export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
@@ -128,13 +128,13 @@ function wordsIn(answer: Answer): string {
   const value = tryJson(answer.body);
   if (typeof value === "string") return oneLine(value);
   if (typeof value !== "object" || value === null)
-    return /^text\/plain/.test(answer.type) ? oneLine(answer.body.subarray(0, 1000).toString()) : "";
+    return /^text\/plain/.test(answer.type) ? oneLine(new TextDecoder().decode(answer.body.subarray(0, 1000))) : "";
   const found = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
   return typeof found?.[1] === "string" ? oneLine(found[1]) : "";
 }
 
 /** Undefined if it is not JSON. */
-export function tryJson(body: Buffer): unknown {
+export function tryJson(body: Uint8Array): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
     return value;

@@ -1,11 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
+import { pause } from "../async/index.ts";
 import { idempotencyHeader, newIdempotencyKey } from "../contract/idempotency.ts";
 import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ErrorContext, jsonOf, problemIn, refusal, succeeded } from "./answers.ts";
+import type { Log } from "./log.ts";
 import { requestOf } from "./requests.ts";
 import { identifyServer, type Server, unsupported } from "./server.ts";
 import type { Answer, AnswerStream, Wire } from "./wire.ts";
@@ -15,7 +15,7 @@ export interface SessionOptions {
   readonly wires: readonly [Wire, ...Wire[]];
   readonly key: string | undefined;
   readonly timeoutSeconds: number;
-  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+  readonly log: Log | undefined;
 }
 
 /** A rig may be slow, and the result of an abandoned action is unknown. A write that is repeated gets half of it each time. */

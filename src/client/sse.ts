@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { eventTypes } from "../contract/events.ts";
 import { operations } from "../contract/operations.ts";
@@ -6,6 +5,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import { garbled, problemIn, refusal } from "./answers.ts";
 import type { ServerSession } from "./server-session.ts";
+import { type ByteStream, joined } from "./wire.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
@@ -55,19 +55,19 @@ export async function openEvents<E>(
 /** Bytes of a refusal. */
 const longestRefusal = 100_000;
 
-async function beginningOf(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function beginningOf(stream: ByteStream): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of stream) {
-      chunks.push(Buffer.from(chunk));
-      length += chunks.at(-1)?.length ?? 0;
+      chunks.push(chunk);
+      length += chunk.length;
       if (length > longestRefusal) break;
     }
   } catch {
     // The part received so far has to suffice.
   }
-  return Buffer.concat(chunks);
+  return joined(chunks);
 }
 
 /** Marks an unreadable event. */
@@ -79,7 +79,7 @@ export type Unreadable = "unreadable";
  * end.
  */
 async function* serverSentEvents<E>(
-  stream: Readable,
+  stream: ByteStream,
   origin: string,
   { silenceMs, event, check, heard }: EventsOptions<E>,
 ): AsyncGenerator<E | Unreadable> {
@@ -94,15 +94,17 @@ async function* serverSentEvents<E>(
   });
   const decoder = new TextDecoder();
   let heardAt = performance.now();
+  let isOver = false;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  const awaitSilence = (): void => {
+    clearTimeout(silence);
+    if (!isOver) silence = setTimeout(checkSilence, silenceMs);
+  };
   const checkSilence = (): void => {
     if (performance.now() - heardAt >= longestSilenceMs) stream.destroy();
-    else
-      check().then(
-        () => silence.refresh(),
-        (error: Error) => stream.destroy(error),
-      );
+    else check().then(awaitSilence, (error: Error) => stream.destroy(error));
   };
-  const silence = setTimeout(checkSilence, silenceMs);
+  awaitSilence();
   // The server starts with a line at once; a proxy may hold it back.
   const start = setTimeout(() => stream.destroy(), answerMs(silenceMs));
   try {
@@ -110,7 +112,7 @@ async function* serverSentEvents<E>(
       clearTimeout(start);
       heardAt = performance.now();
       heard();
-      silence.refresh();
+      awaitSilence();
       parser.feed(decoder.decode(chunk, { stream: true }));
       yield* events.splice(0);
       if (isEndless) throw garbled(`${origin} sends an event without an end`);
@@ -120,6 +122,7 @@ async function* serverSentEvents<E>(
     // The stream's own error contains the request.
     throw new RigbridgeError("service.unreachable", `The events of ${origin} broke off`);
   } finally {
+    isOver = true;
     clearTimeout(silence);
     clearTimeout(start);
     stream.destroy();

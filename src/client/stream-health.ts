@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
+import type { Log } from "./log.ts";
 
 /** Consecutive streams cut within a poll interval, after which the server is polled instead. */
 const cutsUntilPolling = 3;
@@ -10,7 +10,7 @@ const longestSilenceMs = 15_000;
 
 interface HealthOptions {
   readonly pollSeconds: number;
-  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+  readonly log: Log | undefined;
 }
 
 /** Whether a server's stream of events arrives, which a proxy may block or cut, and when to try it again if not. */
@@ -58,7 +58,7 @@ export class StreamHealth {
   heard(): void {
     const age = performance.now() - (this.#openedAt ?? performance.now());
     if (age < this.silenceMs * 0.9) return;
-    if (this.#fallbacks > 0) this.#options.log?.info("The service's events arrive again");
+    if (this.#fallbacks > 0) this.#options.log?.info({}, "The service's events arrive again");
     this.#cuts = 0;
     this.#fallbacks = 0;
   }

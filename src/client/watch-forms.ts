@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { RowEvent, ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import type { Miner } from "../contract/resources.ts";
@@ -6,6 +5,7 @@ import { completeFields, type MinerRow } from "../contract/rows.ts";
 import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
 import { byId, outOfReach } from "./changes.ts";
 import type { LastLists } from "./last-lists.ts";
+import type { Log } from "./log.ts";
 import { rowOutOfReach } from "./rows.ts";
 import type { ServerSession } from "./server-session.ts";
 
@@ -36,7 +36,7 @@ export interface WatchContext {
   /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
   readonly reach: Reach | undefined;
-  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+  readonly log: Log | undefined;
 }
 
 /** The query of a stream of these events. */

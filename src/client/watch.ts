@@ -1,5 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { backOffMs, jittered } from "../async/index.ts";
+import { backOffMs, jittered, pause } from "../async/index.ts";
 import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Summary } from "../contract/resources.ts";
 import type { Caller, Input } from "../contract/service.ts";
@@ -167,7 +166,7 @@ class Watch<T extends Listed> {
     const wake = () => changed.abort();
     if (!isTry) changes.addEventListener("change", wake, { once: true });
     const signal = AbortSignal.any([this.#signal, changed.signal]);
-    await pause(isTry ? tried : pollMs, undefined, { signal }).catch(() => undefined);
+    await pause(isTry ? tried : pollMs, signal);
     changes.removeEventListener("change", wake);
   }
 

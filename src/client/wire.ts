@@ -1,11 +1,7 @@
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
-import type { Readable } from "node:stream";
-import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axios";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
-import { oneLine, withoutKey } from "./secrets.ts";
+import { withoutKey } from "./secrets.ts";
 
 export interface WireRequest {
   readonly method: string;
@@ -28,13 +24,18 @@ export interface Answer {
   readonly type: string;
   readonly location: string;
   readonly retryAfter: string;
-  readonly body: Buffer;
+  readonly body: Uint8Array;
+}
+
+/** A body as it arrives; reading it throws once it was destroyed. */
+export interface ByteStream extends AsyncIterable<Uint8Array> {
+  destroy(error?: Error): unknown;
 }
 
 export interface AnswerStream {
   readonly status: number;
   readonly type: string;
-  readonly stream: Readable;
+  readonly stream: ByteStream;
 }
 
 export interface Wire {
@@ -50,66 +51,86 @@ export interface Wire {
   isClosed(): boolean;
 }
 
-/** Concurrent connections; a home server need not handle more. */
-const maxSockets = 8;
+/** A request as the platform sends it. */
+export interface PlatformRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface PlatformAnswer<B> {
+  readonly status: number;
+  /** "" if the answer does not have it. */
+  readonly header: (name: string) => string;
+  readonly body: B;
+}
+
+/** Why a request has failed; `words` are for people. */
+export type Failure =
+  | { readonly kind: "unreachable"; readonly reason: Detail; readonly words: string }
+  | { readonly kind: "garbled"; readonly words: string }
+  | { readonly kind: "late" }
+  | { readonly kind: "too long" };
+
+/** HTTP as Node or a browser has it, without redirects. Requests reject with errors that only `failureOf` reads. */
+export interface Platform {
+  whole(request: PlatformRequest, limits: { timeoutMs: number; maxBytes: number }): Promise<PlatformAnswer<Uint8Array>>;
+  streamed(request: PlatformRequest): Promise<PlatformAnswer<ByteStream>>;
+  failureOf(error: unknown): Failure;
+  close(): void;
+}
 
 /**
- * Requests to one server, without proxy and redirects, over a few persistent sockets. Axios errors never leave this file,
- * since they contain the request with its key. Throws `input.invalid` if the URL is invalid.
+ * Requests to one server. The platform's errors never leave this file, since they may contain the request with its key.
+ * Throws `input.invalid` if the URL is invalid.
  */
-export function openWire(url: string, key: string | undefined): Wire {
+export function openWire(platform: Platform, url: string, key: string | undefined): Wire {
   const base = baseOf(url);
   const scrub = withoutKey(key);
   const origin = scrub(base.origin);
-  const closing = new AbortController();
-  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
-  const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets });
-  const http = axios.create({
-    proxy: false,
-    maxRedirects: 0,
-    httpAgent,
-    httpsAgent,
-    validateStatus: () => true,
-    transformResponse: (data: unknown) => data,
-  });
   const root = base.href.replace(/\/$/, "");
+  const closing = new AbortController();
 
   const send = async <T>(
     request: WireRequest,
-    responseType: "arraybuffer" | "stream",
-    signal: AbortSignal,
-  ): Promise<AxiosResponse<T>> => {
+    accept: string,
+    timer: AbortSignal,
+    ask: (request: PlatformRequest) => Promise<T>,
+  ): Promise<T> => {
+    const signals = [closing.signal, timer, request.signal].filter((each) => each !== undefined);
     try {
-      return await ask<T>(http, root, request, responseType, signal);
+      return await ask(platformRequest(root, request, accept, AbortSignal.any(signals)));
     } catch (error) {
       if (closing.signal.aborted) throw unreachable("The client is closed");
-      throw failure(error, origin, request);
+      throw errorFor(platform.failureOf(error), origin, request);
     }
   };
   return {
     origin,
     scrub,
     exchange: async (request) => {
-      const signals = [closing.signal, AbortSignal.timeout(request.timeoutMs), request.signal];
-      const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
-      const { status, headers, data } = await send<Buffer>(request, "arraybuffer", signal);
-      const header = (name: string) => String(headers[name] ?? "");
+      const late = AbortSignal.timeout(request.timeoutMs);
+      const { status, header, body } = await send(request, "application/json", late, (sent) =>
+        platform.whole(sent, request),
+      );
       return {
         status,
         type: header("content-type").toLowerCase(),
         location: header("location"),
         retryAfter: header("retry-after"),
-        body: data,
+        body,
       };
     },
     open: async (request) => {
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), request.timeoutMs);
-      const signals = [closing.signal, late.signal, request.signal];
-      const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
       try {
-        const { status, headers, data } = await send<Readable>(request, "stream", signal);
-        return { status, type: String(headers["content-type"] ?? "").toLowerCase(), stream: data };
+        const { status, header, body } = await send(request, "text/event-stream", late.signal, (sent) =>
+          platform.streamed(sent),
+        );
+        return { status, type: header("content-type").toLowerCase(), stream: body };
       } finally {
         clearTimeout(timer);
       }
@@ -117,8 +138,7 @@ export function openWire(url: string, key: string | undefined): Wire {
     isClosed: () => closing.signal.aborted,
     close: () => {
       closing.abort();
-      httpAgent.destroy();
-      httpsAgent.destroy();
+      platform.close();
     },
   };
 }
@@ -130,61 +150,47 @@ function baseOf(url: string): URL {
   throw invalid("url", detail("client.url"));
 }
 
-function ask<T>(
-  http: AxiosInstance,
+function platformRequest(
   root: string,
-  { method, path, query, body, headers, timeoutMs, maxBytes }: WireRequest,
-  responseType: "arraybuffer" | "stream",
+  { method, path, query, body, headers }: WireRequest,
+  accept: string,
   signal: AbortSignal,
-): Promise<AxiosResponse<T>> {
+): PlatformRequest {
   const text = new URLSearchParams(query).toString();
-  return http.request<T>({
+  return {
     url: `${root}${path}${text === "" ? "" : `?${text}`}`,
     method,
-    headers: {
-      accept: responseType === "stream" ? "text/event-stream" : "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    data: body === undefined ? undefined : JSON.stringify(body),
-    responseType,
-    // A stream has no end; its events have their own limit.
-    ...(responseType === "stream" ? {} : { timeout: timeoutMs, maxContentLength: maxBytes }),
+    headers: { accept, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
     signal,
-  });
+  };
 }
 
 const unreachable = (message: string | Detail) => new RigbridgeError("service.unreachable", message);
-
-/** Reasons for a failed connection; the codes are those of Node and OpenSSL. */
-const reasons = [
-  [/^ECONNREFUSED$/, "client.refused"],
-  [/^(ENOTFOUND|EAI_)/, "client.unknown"],
-  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "client.noRoute"],
-  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "client.closed"],
-  [/^(ETIMEDOUT|ECONNABORTED|ERR_CANCELED)$/, "client.late"],
-  [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "client.certificate"],
-  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "client.tls"],
-] as const;
-
-/** Converts an Axios error to a RigbridgeError, keeping only its code. */
-function failure(error: unknown, origin: string, { maxBytes, timeoutMs, method, path }: WireRequest): RigbridgeError {
-  const { code, message } = codeOf(error);
-  if (/^(HPE_|Z_|ERR_BUFFER|ERR__)/.test(code) || /^(incorrect header|unexpected end of file)/.test(message))
-    return garbled(`What answers at ${origin} speaks broken HTTP (${code})`);
-  if (/maxContentLength/.test(message))
-    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(maxBytes / 1e6)} MB`);
-  const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "client.failed";
-  const within = reason === "client.late" ? detail("client.within", { seconds: timeoutMs / 1000 }) : code;
-  return unreachable(detail("client.unreachable", { origin, reason: detail(reason), within }));
-}
-
 const garbled = (message: string) => new RigbridgeError("service.garbled", message);
 
-function codeOf(error: unknown): { code: string; message: string } {
-  if (!(error instanceof Error)) return { code: "", message: "" };
-  const own = "code" in error && typeof error.code === "string" ? error.code : "";
-  const inner = isAxiosError(error) && error.cause instanceof Error ? codeOf(error.cause) : { code: "", message: "" };
-  const code = inner.code === "" ? own : inner.code;
-  return { code: oneLine(code, 60), message: error.message };
+function errorFor(failure: Failure, origin: string, { maxBytes, timeoutMs, method, path }: WireRequest) {
+  const because = (reason: Detail, within: string | Detail) =>
+    unreachable(detail("client.unreachable", { origin, reason, within }));
+  switch (failure.kind) {
+    case "unreachable":
+      return because(failure.reason, failure.words);
+    case "late":
+      return because(detail("client.late"), detail("client.within", { seconds: timeoutMs / 1000 }));
+    case "garbled":
+      return garbled(`What answers at ${origin} speaks broken HTTP (${failure.words})`);
+    case "too long":
+      return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(maxBytes / 1e6)} MB`);
+  }
+}
+
+/** The bytes of all chunks, one after the other. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }

@@ -12,7 +12,7 @@ export interface AgentConnection {
 /** Receives messages and bytes from the agent. Messages have been validated. */
 export interface AgentReceiver {
   message(message: FromAgent): void;
-  frame(channel: number, bytes: Buffer): void;
+  frame(channel: number, bytes: Uint8Array): void;
   /** Called once, also after `close`. */
   closed(): void;
 }

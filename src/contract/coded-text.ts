@@ -13,5 +13,6 @@ const third = withValues(z.union([...plain, withValues(z.union(plain))]));
 const second = withValues(z.union([...plain, third]));
 
 /** A text by code, for clients that show it in another language. Four levels deep at most. */
-export const CodedText: z.ZodType<Coded> = withValues(z.union([...plain, second]));
-export type CodedText = Coded;
+export const CodedText: z.ZodType<CodedText> = withValues(z.union([...plain, second]));
+/** Its own interface, because declarations would name that of `src/index.ts`. */
+export interface CodedText extends Coded {}

@@ -265,7 +265,15 @@ export type MinerSettings = z.infer<typeof MinerSettings>;
 export const ManualAction = z.object({ id: int, name: text });
 export type ManualAction = z.infer<typeof ManualAction>;
 
-export const MinerGroup = z.object({
+/** Written out, because declarations lose the type of a schema that contains itself. */
+export interface MinerGroup {
+  id: number;
+  name: string;
+  minerList: Miner[];
+  groupList?: MinerGroup[] | undefined;
+}
+
+export const MinerGroup: z.ZodType<MinerGroup> = z.object({
   id: int.describe("0 = miners without a group"),
   name: text,
   minerList: z.array(Miner),
@@ -273,7 +281,6 @@ export const MinerGroup = z.object({
     return z.array(MinerGroup).optional().describe("nested groups");
   },
 });
-export type MinerGroup = z.infer<typeof MinerGroup>;
 
 export const MinerList = z.object({
   totalHashrate5s: text,

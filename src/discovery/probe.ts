@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { succeeded, tryJson } from "../client/answers.ts";
+import { nodePlatform } from "../client/node-platform.ts";
 import { identifyServer } from "../client/server.ts";
 import { openWire, type Wire } from "../client/wire.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -39,7 +40,7 @@ async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null
 
 /** Null for any other server; redirects are not followed. */
 async function probe(url: string, ask: (wire: Wire) => Promise<ProbeResult | null>): Promise<ProbeResult | null> {
-  const wire = openWire(url, undefined);
+  const wire = openWire(nodePlatform(), url, undefined);
   try {
     return await ask(wire);
   } catch (error) {

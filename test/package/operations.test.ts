@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../src/config/index.ts";
+import { blocksIn } from "../docs/page-blocks.ts";
 import { type Served, serve } from "../http/wire.ts";
 import { root, run } from "./packed.ts";
 
@@ -11,10 +12,6 @@ import { root, run } from "./packed.ts";
 
 const file = join(root, "docs", "operations.md");
 const page = await readFile(file, "utf8");
-
-/** The blocks of a language, as they stand. */
-const blocks = (language: string): string[] =>
-  [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, named, text = ""]) => (named === language ? [text] : []));
 
 /** The first cells of the tables' rows. */
 const rows = page
@@ -30,7 +27,7 @@ describe("the page on operations", () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   test("shows configurations that have no mistakes", async () => {
-    const shown = blocks("yaml");
+    const shown = blocksIn(page, "yaml");
     expect(shown.length).toBeGreaterThan(2);
     for (const text of shown) {
       const config = join(folder, "rigbridge.yaml");

@@ -50,7 +50,7 @@ const filesIn = async (top: string): Promise<string[]> =>
     .map((entry) => relative(top, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     .sort();
 
-describePackaging("the packed package", () => {
+describePackaging("the packed package", [], () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "rigbridge-package-"));
     project = join(home, "project");
@@ -169,7 +169,7 @@ test("no source starts another program but the step for it, and the agent of a h
 });
 
 describe("what comes with an installation", () => {
-  const folders = ["", "nodes", "homebridge"].map((name) => join(root, name));
+  const folders = ["", "client", "nodes", "homebridge"].map((name) => join(root, name));
 
   test("runs no script, neither ours nor a dependency's", async () => {
     const ours = await Promise.all(folders.map(manifestOf));
@@ -199,10 +199,10 @@ describe("what comes with an installation", () => {
     expect(optional.filter((name) => !locked.has(name))).toEqual([]);
   });
 
-  test("has one version in the three packages and the lock file", async () => {
+  test("has one version in all packages and the lock file", async () => {
     const { version, packages } = await readLock();
     const versions = (await Promise.all(folders.map(manifestOf))).map((each) => each.version);
-    const locked = ["", "nodes", "homebridge"].map((name) => packages[name]?.version);
+    const locked = ["", "client", "nodes", "homebridge"].map((name) => packages[name]?.version);
     expect(new Set([version, ...versions, ...locked])).toEqual(new Set([version]));
   });
 

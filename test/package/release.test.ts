@@ -13,7 +13,7 @@ const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rigbridge-release-"));
-  for (const name of ["scripts", "nodes", "homebridge"]) await mkdir(join(folder, name));
+  for (const name of ["scripts", "client", "nodes", "homebridge"]) await mkdir(join(folder, name));
   await cp(join(root, "scripts", "release.mjs"), join(folder, "scripts", "release.mjs"));
   const nodes = { name: "@rigbridge/node-red", version: "0.1.0", dependencies: { rigbridge: "^0.1.0" } };
   const homebridge = { name: "homebridge-rigbridge", version: "0.1.0", private: true };
@@ -25,6 +25,7 @@ beforeEach(async () => {
       scripts: { test: "node passes.mjs", packaging: "node packaging.mjs" },
     }),
   );
+  await put("client/package.json", json({ name: "@rigbridge/client", version: "0.1.0" }));
   await put("nodes/package.json", json(nodes));
   await put("homebridge/package.json", json(homebridge));
   await put(
@@ -57,10 +58,17 @@ describe("a release", () => {
   test("gives all packages one version, dates the changelog, commits and tags, and publishes nothing", async () => {
     const { code, output } = await release("minor");
     expect(output).toContain("files of the release");
-    expect(output).toContain("npm publish --provenance --access public --workspace nodes");
+    for (const name of ["client", "nodes"])
+      expect(output).toContain(`npm publish --provenance --access public --workspace ${name}`);
     expect(output).toContain("homebridge-rigbridge is private and is not published");
     expect(code).toBe(0);
-    for (const name of ["package.json", "nodes/package.json", "homebridge/package.json", "package-lock.json"]) {
+    for (const name of [
+      "package.json",
+      "client/package.json",
+      "nodes/package.json",
+      "homebridge/package.json",
+      "package-lock.json",
+    ]) {
       expect(JSON.parse(await textOf(name))).toMatchObject({ version: "0.2.0" });
     }
     expect(JSON.parse(await textOf("nodes/package.json"))).toMatchObject({ dependencies: { rigbridge: "^0.2.0" } });

@@ -1,5 +1,5 @@
 import { WebSocketServer } from "ws";
-import { frameOf } from "../../src/contract/agent.ts";
+import { frameOf } from "../../src/contract/agent-frames.ts";
 
 /**
  * The least that agents cost a service: it parses their reports, and requests the summary of each program every 10 s.

@@ -118,7 +118,7 @@ export class AgentSession implements AgentReceiver {
     }
   }
 
-  frame(channel: number, bytes: Buffer): void {
+  frame(channel: number, bytes: Uint8Array): void {
     this.#channels.get(channel)?.receive(bytes);
   }
 

@@ -22,7 +22,7 @@ export class Channel extends Duplex {
     });
   }
 
-  receive(bytes: Buffer): void {
+  receive(bytes: Uint8Array): void {
     this.#isAnswered = true;
     if (!this.#isEnded && !this.destroyed) this.push(bytes);
   }

@@ -6,15 +6,14 @@ import {
   type ForeignAction,
   type ForeignProgram,
   type FromAgent,
-  frameOf,
   type HostGpu,
   type HostReport,
   type OwnSoftware,
   type Program,
   type ProgramState,
-  parseFrame,
   ToAgent,
 } from "../../../src/contract/agent.ts";
+import { frameOf, parseFrame } from "../../../src/contract/agent-frames.ts";
 import { until } from "../../until.ts";
 
 export interface DoubleApi {
