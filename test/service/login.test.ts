@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
 import { PoolBody } from "../../src/contract/inputs.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { problem } from "../errors.ts";
@@ -102,6 +103,16 @@ describe.each(cases)("%s", (_what, { spec, login, action, title, words }) => {
     await bench.poll(id);
     expect((await bench.get(id)).metaData.warningList).toEqual([]);
   });
+});
+
+test("a login that is still wrong after a restart is not logged again", async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const bench = await openBench({ rigs: [vnish], log });
+  const id = await bench.add(bench.rig(0).address);
+  await bench.restart();
+  await bench.poll(id);
+  expect(lines.filter((each) => each === "the login of a miner is missing or wrong")).toHaveLength(1);
 });
 
 test("several miners with a wrong login are counted in the list", async () => {

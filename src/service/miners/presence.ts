@@ -27,7 +27,7 @@ export class MinerPresence {
   readonly #options: PresenceOptions;
   /** Rigs logged as unreachable. */
   readonly #unreachable = new Set<number>();
-  /** Title of the notification about a rig's login, until the login is right. */
+  /** The code of the title of the notification about a rig's login, until the login is right. */
   readonly #loginNotified = new Map<number, string>();
 
   constructor(options: PresenceOptions) {
@@ -45,10 +45,11 @@ export class MinerPresence {
   /** Restores the open notifications of the last run; call it once all miners are loaded. */
   start(): void {
     const { entries, store, notices } = this.#options;
-    for (const { minerId, key, title, closed } of store.notifications.list()) {
+    for (const { minerId, key, coded: words, closed } of store.notifications.list()) {
       if (minerId === null || closed !== null) continue;
       if (entries.find(minerId) === undefined) notices.closeMiner(minerId, "The miner is no longer declared");
-      if (title !== null && key === noticeKeys.login(minerId)) this.#loginNotified.set(minerId, title);
+      const title = words?.title?.code;
+      if (title !== undefined && key === noticeKeys.login(minerId)) this.#loginNotified.set(minerId, title);
     }
     this.outages.start();
   }
