@@ -104,7 +104,7 @@ describe("by somebody with a phone and no file", () => {
     await page.getByText("MQTT: connected").waitFor();
 
     await page.goto(`${url}/settings/service/heating`);
-    await page.getByRole("button", { name: "Add another" }).click();
+    await page.getByRole("button", { name: "Add one" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Bath");
     await page.getByRole("combobox", { name: "Group of rigs", exact: true }).fill("Bath");
     await page.getByLabel("Target").fill("21");

@@ -63,7 +63,7 @@ export function ListFields({ shape, value, path, children }: ListProps) {
           class="button small"
           onClick={() => set(path, [...items, emptyOf(shape.items, root, words.exactlyOne)])}
         >
-          <Icon name="plus" /> {t.form.addItem}
+          <Icon name="plus" /> {items.length === 0 ? t.form.addFirst : t.form.addItem}
         </button>
       )}
     </>
