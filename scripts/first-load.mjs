@@ -28,7 +28,11 @@ export const firstFiles = new Set([...sources.keys()].map((file) => file.replace
 /** `t.shell.away` as ["shell", "away"], `t.status[key]` as ["status", undefined]. */
 const used = [...sources.values()].flatMap((text) => [...text.matchAll(/\bt\.(\w+)(?:\.(\w+))?/g)]);
 
-const isFirst = (section, key) => used.some(([, one, other]) => one === section && (other ?? key) === key);
+/** Loaded with the first answer that is a problem (src/web/service-words.ts). */
+const withProblems = "service.problems";
+
+const isFirst = (section, key) =>
+  `${section}.${key}` !== withProblems && used.some(([, one, other]) => one === section && (other ?? key) === key);
 
 const pick = (texts, wanted) =>
   Object.fromEntries(

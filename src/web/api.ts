@@ -103,7 +103,9 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(
     response.status,
     typeof code === "string" ? code : "service.refused",
-    typeof words === "string" ? problemWords(String(code), words, own) : t.problem.status({ status: response.status }),
+    typeof words === "string"
+      ? await problemWords(String(code), words, own)
+      : t.problem.status({ status: response.status }),
     mistakes,
   );
 }

@@ -3,7 +3,7 @@ import type { Notification } from "../contract/resources.ts";
 import { textIn } from "../messages/coded.ts";
 import type { CodedText } from "../messages/coded-text.ts";
 import { detailText } from "./details.ts";
-import { language, t } from "./language.ts";
+import { language, loadAllTexts, t } from "./language.ts";
 
 /** The service's English texts, in the page's language where the catalogue has them. */
 
@@ -30,8 +30,13 @@ const found = <Value>(texts: Readonly<Record<string, Value>>, key: string): Valu
  * Why a request was refused, in the page's language. Where there are only English details, the kind of problem stands
  * before them.
  */
-export function problemWords(code: string, english: string, own: string | undefined): string {
-  if (own !== undefined) return own;
-  const title = found(t.service.problems satisfies Record<ProblemCode, string>, code);
-  return language === "en" || title === undefined ? english : `${title}: ${english}`;
+export async function problemWords(code: string, english: string, own: string | undefined): Promise<string> {
+  if (own !== undefined || language === "en") return own ?? english;
+  // The kinds of problems are not among the texts of the first page.
+  const isLoaded = await loadAllTexts().then(
+    () => true,
+    () => false,
+  );
+  const title = isLoaded ? found(t.service.problems satisfies Record<ProblemCode, string>, code) : undefined;
+  return title === undefined ? english : `${title}: ${english}`;
 }
