@@ -26,7 +26,11 @@ const shared = {
     ...["ts", "tsx", "mjs", "js", "css", "html", "json", "webmanifest", "yaml", "yml", "md", "txt", "svg", "sql"],
     ...["py", "service", "conf"],
   ],
-  modulePathIgnorePatterns: ["<rootDir>/(client/|nodes/|homebridge/)?dist/", "/node_modules/", "<rootDir>/\\.rigbridge/"],
+  modulePathIgnorePatterns: [
+    "<rootDir>/(client/|nodes/|homebridge/)?dist/",
+    "/node_modules/",
+    "<rootDir>/\\.rigbridge/",
+  ],
   dependencyExtractor: "<rootDir>/test/runner/dependencies.ts",
   testTimeout: limits.testMs,
 } as const;

@@ -41,13 +41,14 @@ export class SqliteConnection {
   constructor(file: string, { durability, busyTimeoutMs, reserve }: ConnectionOptions) {
     this.file = file;
     this.#reserve = reserve;
-    this.#database = new DatabaseSync(file);
-    this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
-    this.#database.exec("pragma journal_mode = wal");
-    this.#database.exec(`pragma synchronous = ${durability}`);
-    this.#database.exec("pragma cache_size = -16000");
-    this.#database.exec("pragma wal_autocheckpoint = 4000");
-    this.#database.exec(`pragma journal_size_limit = ${64 << 20}`);
+    this.#database = openDatabase(file, [
+      `busy_timeout = ${busyTimeoutMs}`,
+      "journal_mode = wal",
+      `synchronous = ${durability}`,
+      "cache_size = -16000",
+      "wal_autocheckpoint = 4000",
+      `journal_size_limit = ${64 << 20}`,
+    ]);
     this.tables = new Kysely({ dialect: new SqliteDialect({ database: forKysely(this.#database) }) });
   }
 
@@ -195,3 +196,15 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
 /** For a list of any length: one statement for all lengths, without a limit on the number of parameters. */
 export const isOneOf = (column: string, ids: readonly number[]) =>
   sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(ids)}))`;
+
+/** Closes it again if it cannot be used, such as a damaged file. */
+function openDatabase(file: string, pragmas: readonly string[]): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    for (const pragma of pragmas) database.exec(`pragma ${pragma}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

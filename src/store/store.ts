@@ -47,7 +47,7 @@ import { openRunMark } from "./run-mark.ts";
 import { openRuns, type RunLog } from "./runs.ts";
 import { openSamples, type Samples } from "./samples.ts";
 import { openSessions } from "./sessions.ts";
-import { SqliteConnection } from "./sqlite-connection.ts";
+import { type ConnectionOptions, SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
 export type { Collection, Stored } from "./collection.ts";
@@ -197,14 +197,19 @@ const build = async (
   reserve: DiskReserve,
   idsAfter = 0,
 ): Promise<Store> => {
-  const durable = new SqliteConnection(path, { durability: "full", busyTimeoutMs: 2_000, reserve });
-  const fast = new SqliteConnection(path, { durability: "normal", busyTimeoutMs: 100, reserve });
+  const opened: SqliteConnection[] = [];
+  const connect = (options: Pick<ConnectionOptions, "durability" | "busyTimeoutMs">): SqliteConnection => {
+    const connection = new SqliteConnection(path, { ...options, reserve });
+    opened.push(connection);
+    return connection;
+  };
   const close = () => {
-    fast.close();
-    durable.close();
+    for (const connection of opened.toReversed()) connection.close();
     storeLock.release();
   };
   try {
+    const durable = connect({ durability: "full", busyTimeoutMs: 2_000 });
+    const fast = connect({ durability: "normal", busyTimeoutMs: 100 });
     await migrate(durable.tables);
     if (path === ":memory:") await migrate(fast.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);

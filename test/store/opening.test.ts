@@ -142,6 +142,23 @@ describe("a store is refused, and not changed,", () => {
     expect(readFileSync(file)).toEqual(bytes);
   });
 
+  test.each([
+    ["pages of zeros", (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096)])],
+    ["half of it", (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+  ])("when it is damaged: %s; nothing is left open, and a backup can take its place", async (_, damage) => {
+    const file = newFile();
+    await (await openStore({ file, now })).close();
+    const whole = readFileSync(file);
+    const bytes = damage(whole);
+    writeFileSync(file, bytes);
+    expect(await refusal(file)).toContain("is damaged");
+    expect(readFileSync(file)).toEqual(bytes);
+    // SQLite removes them with the last connection.
+    expect([existsSync(`${file}-wal`), existsSync(`${file}-shm`)]).toEqual([false, false]);
+    writeFileSync(file, whole);
+    await (await openStore({ file, now })).close();
+  });
+
   test("when its folder is missing, a file, or the store is a folder", async () => {
     const base = folder();
     expect(await refusal(join(base, "nowhere", "x.db"))).toContain("does not exist");
