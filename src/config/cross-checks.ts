@@ -214,7 +214,7 @@ function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entr
   return needing.map((path) => ({ path, message: needsMessages }));
 }
 
-/** These networks are searched automatically, without the confirmation that a large or public one needs. */
+/** Nobody is asked before these logins are tried, so each must be for one kind of rig. */
 function triedLogins({ scan }: Readonly<Record<string, unknown>>, logins: readonly Entry[]): Finding[] {
   if (!isRecord(scan)) return [];
   const all = unknownNames({ path: ["scan"], fields: scan }, "logins", "login", textsOf(logins, "name"));
@@ -240,6 +240,7 @@ function rangeFinding({ path, fields: { range } }: Entry): Finding[] {
   return message === null ? [] : [{ path: [...path, "range"], message }];
 }
 
+/** These networks are searched automatically, without the confirmation that a large or public one needs. */
 function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
   const at = ["scan", "networks"];
   const texts: unknown[] = isRecord(scan) && Array.isArray(scan.networks) ? scan.networks : [];

@@ -52,7 +52,7 @@ test("the first service that answers is used, and the next one once that has end
   await one.close();
   await client.addGroup({ name: "three", parentId: 0 }, caller);
   expect(await groups()).toEqual(["two", "three"]);
-  await until(() => events.includes("reset"), "the watcher to begin anew at the second service");
+  await until(() => events.includes("reset"), "the watcher to start again at the second service");
   events.length = 0;
   await two.service.addMiner({ address: "127.0.0.1:9" }, caller);
   await until(() => events.includes("miner"), "an event of the second service");

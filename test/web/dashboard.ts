@@ -245,7 +245,7 @@ export async function follow(page: Page, href: string): Promise<void> {
 }
 
 /**
- * Opens an address as by a link, which takes a fifth of what loading the dashboard anew does. By way of a page that does not
+ * Opens an address as by a link, which takes a fifth of what loading the dashboard again does. By way of a page that does not
  * exist, so that nothing of the page before stays; and what each page shows is marked, because it stays until the next has
  * loaded.
  */

@@ -10,11 +10,13 @@ interface FieldProps {
   /** A button beside the label. */
   readonly action?: ComponentChildren;
   /** Renders the control with these attributes. */
-  readonly children: (control: {
-    readonly id: string;
-    readonly "aria-invalid": boolean;
-    readonly "aria-describedby": string;
-  }) => ComponentChildren;
+  readonly children: (control: ControlAttributes) => ComponentChildren;
+}
+
+export interface ControlAttributes {
+  readonly id: string;
+  readonly "aria-invalid": boolean;
+  readonly "aria-describedby": string;
 }
 
 /** A labelled control with its hint and its problem. */

@@ -5,7 +5,7 @@ import { call } from "../../api.ts";
 import { byName, duration } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { Field } from "../../parts/field.tsx";
+import { type ControlAttributes, Field } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { FormProblem } from "../../parts/form-problem.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
@@ -179,29 +179,11 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
             }
             problem={wrong("interval")}
           >
-            {(control) => (
-              <input
-                {...control}
-                name="interval"
-                type="number"
-                min={1}
-                max={86_400}
-                step="any"
-                defaultValue={settings.interval === null ? "" : String(settings.interval)}
-              />
-            )}
+            {(control) => <NumberInput {...control} name="interval" min={1} max={86_400} number={settings.interval} />}
           </Field>
           <Field label={t.rig.nameplate} hint={t.rig.nameplateHint} problem={wrong("powerNameplate")}>
             {(control) => (
-              <input
-                {...control}
-                name="powerNameplate"
-                type="number"
-                min={0}
-                max={100_000}
-                step="any"
-                defaultValue={settings.powerNameplate === null ? "" : String(settings.powerNameplate)}
-              />
+              <NumberInput {...control} name="powerNameplate" min={0} max={100_000} number={settings.powerNameplate} />
             )}
           </Field>
           <label class="switch">
@@ -250,6 +232,18 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
     </form>
   );
 }
+
+interface NumberInputProps extends ControlAttributes {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  readonly number: number | null;
+}
+
+/** Empty for null. */
+const NumberInput = ({ number, ...rest }: NumberInputProps) => (
+  <input {...rest} type="number" step="any" defaultValue={number === null ? "" : String(number)} />
+);
 
 type Change = Omit<Input<"changeMiner">, "id">;
 
