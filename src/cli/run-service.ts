@@ -12,6 +12,7 @@ import type { BridgeOptions } from "../mqtt/index.ts";
 import {
   openDemo,
   present,
+  type RunningService,
   SettingsBook,
   type SettingsPart,
   type SettingsSource,
@@ -203,12 +204,13 @@ async function start(
     ...(running === undefined ? {} : { demo: { ...running.demo, left: () => leaveDemo(running, settings, log) } }),
   });
   shutdown.add("service", () => service.close());
+  const front = await withSites(service, settings, store, log, shutdown);
   running?.connect(service, running.demo.rows.managedMiners.all());
   const agent = new LiveOwnAgent(settings.live.part("own agent", ["agent", "software"]), place.url, log);
   await agent.start(service);
   shutdown.add("agent", () => agent.close());
   const http = await startHttpServer({
-    service,
+    service: front,
     settings: present(() => access.http),
     log,
     version,
@@ -219,7 +221,7 @@ async function start(
   shutdown.add("HTTP server", () => http.close());
   const places = placesOf(http, ownHosts());
   const isOfFile = settings.state("mqtt").owner === "file";
-  await bridge.start({ service, log, restart, page: places.url }, isOfFile);
+  await bridge.start({ service: front, log, restart, page: places.url }, isOfFile);
   shutdown.add("MQTT bridge", () => bridge.close());
   const served = {
     ...places,
@@ -230,6 +232,28 @@ async function start(
     file: file ?? usualFile,
   };
   return { service, served, listening: http.address, announced, loginCode: http.loginCode };
+}
+
+/** The service with the rigs of other sites, if the configuration has any. The centre is loaded only then. */
+async function withSites(
+  own: RunningService,
+  { config, live }: SettingsBook,
+  store: Store,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<MiningService> {
+  if (config.sites.length === 0) return own;
+  const { openCentre } = await import("../centre/centre.ts");
+  const { connectService } = await import("../client/index.ts");
+  const places = config.sites.map(({ name, url, urls = [], key }) => {
+    const all = url === undefined ? urls : [url];
+    const service = connectService({ url: all, name, key, isCentre: true, poll: 5, log });
+    return { name, url: all[0] ?? "", service };
+  });
+  const { now } = live.part("display at the centre", ["display"]);
+  const centre = await openCentre({ own, places, store, display: () => now.display, log });
+  shutdown.add("sites", () => centre.close());
+  return centre;
 }
 
 function logUpgrade(copy: string | null, log: Logger): void {

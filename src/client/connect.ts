@@ -32,6 +32,8 @@ export interface ConnectOptions {
   readonly timeout?: number;
   /** Interval for polling a server without its own events, s; default: 15. */
   readonly poll?: number;
+  /** The caller of a centre: the server shows its actors, if the key is marked as a centre's there; default: false. */
+  readonly isCentre?: boolean;
   readonly log?: Log;
   /** Epoch ms. */
   readonly now?: () => number;
@@ -39,11 +41,11 @@ export interface ConnectOptions {
 
 /** The client over the HTTP of Node or of a browser; `index.ts` and `browser.ts` document it. */
 export function connectOver(platform: Platform, options: ConnectOptions): MiningService {
-  const { key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, now = Date.now } = options;
+  const { key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, isCentre, log, now = Date.now } = options;
   const urls = typeof options.url === "string" ? urlsIn(options.url) : options.url;
   const wires = openWires(platform, urls, key);
   const name = options.name ?? new URL(urls[0] ?? "").hostname;
-  const session = new ServerSession({ wires, key, timeoutSeconds: timeout, log });
+  const session = new ServerSession({ wires, key, timeoutSeconds: timeout, isCentre, log });
   const lastLists = new LastListsByCaller();
   const noted = new Set<string>();
   /** Logs each note once, since the same requests are repeated. */

@@ -1,4 +1,5 @@
 import { pause } from "../async/index.ts";
+import { centreActorHeader, centreActorText } from "../contract/centre-actor.ts";
 import { idempotencyHeader, newIdempotencyKey } from "../contract/idempotency.ts";
 import { mcpClientHeader, mcpClientOf } from "../contract/mcp-actor.ts";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
@@ -15,6 +16,8 @@ export interface SessionOptions {
   readonly wires: readonly [Wire, ...Wire[]];
   readonly key: string | undefined;
   readonly timeoutSeconds: number;
+  /** It asks for the people at a centre, whom the audit trail of the server shows. */
+  readonly isCentre?: boolean | undefined;
   readonly log: Log | undefined;
 }
 
@@ -86,7 +89,7 @@ export class ServerSession {
         query: { ...query, ...userQuery(userId), ...server.query },
         headers: {
           ...server.headers,
-          ...clientHeaders(server, actor),
+          ...actorHeaders(server, actor, this.#options.isCentre === true),
           ...(key === undefined ? {} : { [idempotencyHeader]: key }),
         },
         body,
@@ -227,9 +230,11 @@ export class ServerSession {
   }
 }
 
-/** A Rigbridge names the MCP client in its audit trail. */
-function clientHeaders({ kind }: Server, actor: string): Readonly<Record<string, string>> {
-  const client = kind === "rigbridge" ? mcpClientOf(actor) : undefined;
+/** A Rigbridge names the MCP client in its audit trail, or the person for whom a centre asks. */
+function actorHeaders({ kind }: Server, actor: string, isCentre: boolean): Readonly<Record<string, string>> {
+  if (kind !== "rigbridge") return {};
+  if (isCentre) return { [centreActorHeader]: centreActorText(actor) };
+  const client = mcpClientOf(actor);
   return client === undefined ? {} : { [mcpClientHeader]: client };
 }
 

@@ -17,6 +17,7 @@ import { Follows, Heatings, RoomMaximum } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
+import { Sites } from "./sites.ts";
 import { Software } from "./software.ts";
 import { UpdateSettings } from "./updates.ts";
 import { WebhookHosts } from "./webhook-hosts.ts";
@@ -217,6 +218,10 @@ export const UserSettings = z.strictObject({
   privilege: z.enum(["administrator", "control", "view"]).default("view").describe("what the user may do"),
   groups: z.array(name).optional().describe("groups that the user sees; absent = all"),
   pools: z.array(name).optional().describe("pools that the user sees; absent = all"),
+  centre: z
+    .boolean()
+    .default(false)
+    .describe("whether the key belongs to a centre, so that the log shows the people who act there"),
 });
 
 export const ScanSettings = z.strictObject({
@@ -343,6 +348,7 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("what rules may do"),
+  sites: Sites,
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: RateSettings.prefault({}).describe("exchange rates, in the display currency"),
   electricity: ElectricitySettings.prefault({}).describe("electricity price, in the display currency"),

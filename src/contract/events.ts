@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 import { MinerRow } from "./rows.ts";
+import { Site } from "./sites.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
@@ -35,6 +36,10 @@ export const RuleChange = z.object({
 });
 export interface RuleChange extends z.infer<typeof RuleChange> {}
 
+/** A site was reached, or can no longer be; read GET /api/sites for details. Its rows are as they were. */
+export const SiteChange = Site.pick({ id: true, name: true, state: true, since: true });
+export interface SiteChange extends z.infer<typeof SiteChange> {}
+
 /** Keys of the configuration whose values have changed; read GET /api/settings for details. */
 export const SettingsChanged = z.object({ sections: z.array(z.string()) });
 
@@ -50,6 +55,7 @@ const others = [
   event("command", Command),
   event("rule", RuleChange),
   event("settings", SettingsChanged),
+  event("site", SiteChange),
   event("reset", ResetData),
 ] as const;
 
@@ -70,6 +76,7 @@ interface EventData {
   command: Command;
   rule: RuleChange;
   settings: z.infer<typeof SettingsChanged>;
+  site: SiteChange;
   reset: z.infer<typeof ResetData>;
 }
 type OneOf<Data> = { [Type in keyof Data]: EventOf<Type, Data[Type]> }[keyof Data];
@@ -92,5 +99,5 @@ export type EventType = ServiceEvent["type"];
 /** The types that subscribers can choose from; `reset` is always sent. */
 export const eventTypes = [
   ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
-  ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings"] as const),
+  ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings", "site"] as const),
 ] as const;

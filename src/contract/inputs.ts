@@ -57,8 +57,8 @@ const digits = (most: number) =>
     { decode: (text) => Number(text), encode: (id) => String(id) },
   );
 
-/** An id: digits only, as in every path of the API document. */
-export const Id = digits(10);
+/** An id: digits only, as in every path of the API document. Ids of other sites have more than ten. */
+export const Id = digits(15);
 
 /** The number of an event. */
 const EventId = digits(15);
@@ -119,7 +119,7 @@ const optionalLine = (max: number) =>
 export const BodyId = z
   .int()
   .min(0)
-  .max(9_999_999_999)
+  .max(999_999_999_999_999)
   .nullish()
   .transform((id) => id ?? 0);
 
@@ -571,6 +571,10 @@ export const UserBody = z.object({
     .nullable()
     .optional()
     .describe("Static IDs of the pools that the user sees; null = all"),
+  centre: z
+    .boolean()
+    .optional()
+    .describe("whether the key belongs to a centre, so that the log shows the people who act there; default: false"),
 });
 
 /** Fields of replies that are also available as tables. */

@@ -506,6 +506,9 @@ export const SummaryEntry = z.object({
   hashRate5s: text,
   hashRateAvg: text,
   revenue: text,
+  hashrateValue: z.number().optional().describe("in `unit` (Rigbridge extension)"),
+  avgHashrateValue: z.number().optional().describe("in `unit` (Rigbridge extension)"),
+  unit: text.optional().describe("H/s, Sol/s or G/s (Rigbridge extension)"),
   money: moneyTotal,
 });
 
@@ -618,6 +621,10 @@ export const User = z.object({
   groups: z.array(int).nullable().describe("ids of the groups that the user sees; null = all"),
   pools: z.array(int).nullable().describe("Static IDs of the pools that the user sees; null = all"),
   hasKey: z.boolean().describe("whether the user has an API key"),
+  centre: z
+    .literal(true)
+    .optional()
+    .describe("its key belongs to a centre, whose word on who acts is believed; absent = no"),
   owner: ofFile,
 });
 export type User = z.infer<typeof User>;
@@ -698,6 +705,11 @@ export const Room = z.object({
 });
 export interface Room extends z.infer<typeof Room> {}
 
+const missing = z
+  .array(text)
+  .optional()
+  .describe("sites whose figures are left out, each with the reason; absent if none are");
+
 export const SummaryHistory = z.object({
   step: z
     .number()
@@ -712,6 +724,7 @@ export const SummaryHistory = z.object({
         "rate in H/s, the power in W, the miners that mine and all miners, and of what is earned and paid per day; sums " +
         "of what is known. Where nothing was recorded for a while, one point of nulls stands for the gap",
     ),
+  missing,
 });
 export type SummaryHistory = z.infer<typeof SummaryHistory>;
 
@@ -868,5 +881,6 @@ export const MoneyReport = z.object({
     )
     .describe("sums of what is known, each kWh at the price of its time; a group includes its subgroups"),
   totalList: z.array(z.object(moneySums)).describe("all together, each miner once"),
+  missing,
 });
 export interface MoneyReport extends z.infer<typeof MoneyReport> {}

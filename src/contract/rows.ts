@@ -24,6 +24,9 @@ export interface RowSource
   readonly repair: Repair | null;
 }
 
+/** Columns that a row has only where they say something. */
+const optionalColumns: ReadonlySet<RowColumn> = new Set(["siteUnreachable"]);
+
 type RowReadings = Pick<
   Readings,
   | ("at" | "stale" | "hashrate" | "hashrateAverage" | "hashrateExpected" | "power" | "temperature")
@@ -53,6 +56,10 @@ const UsualRow = z.object({
   alarms: z.int().nullable().describe("number of its open notifications"),
   readAt: z.iso.datetime().nullable().describe("when it was last read, if its last read failed; else null"),
   repair: Repair.nullable().default(null).describe("its repair; null if it is not in repair"),
+  siteUnreachable: z.iso
+    .datetime()
+    .optional()
+    .describe("since when its site cannot be reached, so that the row is as it was then; absent if it can"),
 });
 
 /** Those that `fields` adds. */
@@ -81,6 +88,8 @@ export interface MinerRow extends z.infer<typeof MinerRow> {}
 export type RowColumn = keyof MinerRow;
 
 export const usualColumns: readonly RowColumn[] = UsualRow.keyof().options;
+/** Those of the usual columns that every complete row has. */
+export const requiredColumns: readonly RowColumn[] = usualColumns.filter((column) => !optionalColumns.has(column));
 export const rowColumnNames = MinerRow.keyof().options;
 
 /** Four digits, as in a table; with more, nearly every read would change a row. */
@@ -95,7 +104,11 @@ function rejectedShare({ accepted, rejected }: Readings["shares"]): number | nul
   return short(rejected / (accepted + rejected));
 }
 
-type Readers = { readonly [K in RowColumn]-?: (source: RowSource) => Exclude<MinerRow[K], undefined> };
+type Readers = {
+  readonly [K in RowColumn]-?: (
+    source: RowSource,
+  ) => K extends "siteUnreachable" ? undefined : Exclude<MinerRow[K], undefined>;
+};
 
 /** The content of each column. */
 export const rowReaders: Readers = {
@@ -117,6 +130,8 @@ export const rowReaders: Readers = {
   alarms: ({ alarms }) => alarms,
   readAt: ({ readings }) => (readings.stale ? readings.at : null),
   repair: ({ repair }) => repair,
+  // The rigs of the service itself are always within reach.
+  siteUnreachable: () => undefined,
   model: ({ hardware }) => known(hardware),
   software: ({ softwareType }) => known(softwareType),
   hostname: ({ hostname }) => known(hostname),

@@ -130,4 +130,6 @@ export interface WorkerHealth {
 export interface KeyHolder {
   readonly id: number;
   readonly name: string;
+  /** Its key belongs to a centre, whose word on who acts is believed. */
+  readonly centre?: true;
 }

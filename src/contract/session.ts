@@ -30,6 +30,13 @@ export const About = z.object({
     .describe("the service's display settings"),
   demo: z.boolean().describe("whether there are only virtual miners, since no real one has been added yet"),
   operations: z.array(z.string()).describe("the operationIds that this caller may call"),
+  sites: z.int().optional().describe("number of other sites whose rigs it shows; absent if there are none"),
+  instance: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("name of its store, which stays as long as the store; for callers who see everything"),
+  time: z.iso.datetime().optional().describe("the service's clock; for callers who see everything"),
 });
 export type About = z.infer<typeof About>;
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { centreActorHeader, centreActorIn } from "../contract/centre-actor.ts";
 import {
   type Idempotency,
   idempotencyHeader,
@@ -6,7 +7,7 @@ import {
   keyWording,
   replayedHeader,
 } from "../contract/idempotency.ts";
-import { mcpActor } from "../contract/mcp-actor.ts";
+import { mcpActor, mcpClientHeader } from "../contract/mcp-actor.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import type { Admitted } from "./credentials.ts";
@@ -21,9 +22,17 @@ export function callerOf({ holder, isKeyless }: Admitted, userId: number | undef
   return { actor: holder.name, userId: holder.id };
 }
 
-/** The caller under the name of the MCP client for which `rigbridge mcp` sends the request, if it does. */
-export const withMcpClient = (caller: Caller, client: string | readonly string[] | undefined): Caller =>
-  typeof client === "string" ? { ...caller, actor: mcpActor(client) } : caller;
+/**
+ * The caller under the name of whom the request is sent for: the MCP client that `rigbridge mcp` names, or the person that
+ * a centre names with a key that is marked as its own.
+ */
+export function withActor(caller: Caller, { headers, admitted: { holder } }: FastifyRequest): Caller {
+  const client = headers[mcpClientHeader];
+  if (typeof client === "string") return { ...caller, actor: mcpActor(client) };
+  const person = headers[centreActorHeader];
+  if (holder?.centre !== true || typeof person !== "string") return caller;
+  return { ...caller, actor: centreActorIn(person) };
+}
 
 /** The key of a write, which marks the answer if it is one again; undefined if it has none. Throws `input.invalid`. */
 export function idempotencyOf({ headers }: FastifyRequest, reply: FastifyReply): Idempotency | undefined {

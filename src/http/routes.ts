@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type CsvOptions, csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { ignoredKeys, ignoredKeysHeader, ignoredKeysName } from "../contract/ignored-keys.ts";
-import { mcpClientHeader } from "../contract/mcp-actor.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
 import {
   fixedFormsOf,
@@ -17,7 +16,7 @@ import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
 import { isCsv, readCsv, readJson, skipBody } from "./body.ts";
-import { callerOf, idempotencyOf, withMcpClient } from "./caller.ts";
+import { callerOf, idempotencyOf, withActor } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
@@ -63,7 +62,7 @@ function answer(
     const idempotency = reads ? undefined : idempotencyOf(request, reply);
     const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.queryText, body });
-    const client = withMcpClient(callerOf(request.admitted, userId), request.headers[mcpClientHeader]);
+    const client = withActor(callerOf(request.admitted, userId), request);
     const caller = idempotency === undefined ? client : { ...client, idempotency };
     const ask = () => service.encoded?.(name, input, caller);
     const preparing = reads ? service.prepare?.(name, input, caller) : undefined;

@@ -26,7 +26,12 @@ interface Serving {
 const loginBytes = 4_096;
 
 /** Decoded and described like operations of the contract, but only here: other front ends have no browsers. */
-const common = { kind: "call", path: sessionPath, access: { privilege: "view", scope: "visible" } } as const;
+const common = {
+  kind: "call",
+  path: sessionPath,
+  access: { privilege: "view", scope: "visible" },
+  scope: "own",
+} as const;
 const extension = { ...common, reply: Session, extension: true } as const;
 export const sessionOperations = {
   getSession: { ...extension, method: "GET", summary: "Who the caller is, and which operations they may call" },

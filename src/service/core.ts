@@ -96,6 +96,8 @@ export async function openCore(options: ServiceOptions) {
     benchmarks: new Benchmarks(store.benchmarks, now),
     operations: {
       listAlgorithms: coins.listAlgorithms,
+      /** A service alone has no other sites. */
+      listSites: async () => [],
       getVersion: async () => ({ name: "Rigbridge", version, newest: newest.known }),
     },
     start: () => newest.start(),

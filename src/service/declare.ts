@@ -72,7 +72,7 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
   );
   await store.users.declare(
     new Map(
-      config.users.map(({ name, key, privilege, groups: seen, pools: seenPools }) => [
+      config.users.map(({ name, key, privilege, groups: seen, pools: seenPools, centre }) => [
         name,
         {
           name,
@@ -80,6 +80,7 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
           privilege,
           groups: seen === undefined ? null : idsOf(seen, byName(groups)),
           pools: seenPools === undefined ? null : poolIds(seenPools),
+          centre,
         },
       ]),
     ),

@@ -1,5 +1,5 @@
 import { type OperationName, operationNames } from "../contract/operations.ts";
-import type { MiningService } from "../contract/service.ts";
+import type { Caller, MiningService } from "../contract/service.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
 import { openCore } from "./core.ts";
 import { removeDemo } from "./demo/demo-rows.ts";
@@ -22,6 +22,7 @@ import { openPower } from "./rooms/power.ts";
 import { openRules } from "./rooms/rules.ts";
 import { openSettings } from "./rooms/settings.ts";
 import { openUsers } from "./rooms/users.ts";
+import type { Access } from "./users/access.ts";
 import { guarded } from "./users/guard.ts";
 import { withUserName } from "./users/users.ts";
 
@@ -38,6 +39,8 @@ export type RunningService = MiningService & {
    * Resolves when no read, command, run, search or message is in progress, including those started by rules and loops.
    */
   settled(): Promise<void>;
+  /** Throws `not.found` for an unknown user. */
+  accessOf(caller: Caller): Access;
 };
 
 /**
@@ -128,6 +131,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...events.direct,
     features: async () => everyOperation,
     settled: () => settledRooms(rooms),
+    accessOf: (caller) => core.accessBook.of(caller),
     close,
   };
 }

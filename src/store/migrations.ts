@@ -322,6 +322,10 @@ const steps: readonly (readonly string[])[] = [
       primary key (caller, key)
     ) strict`,
   ],
+  [
+    "create table instance (name text not null) strict",
+    "insert into instance (name) values (lower(hex(randomblob(16))))",
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -200,8 +200,30 @@ export const StoredUser = z.object({
   privilege: z.enum(["administrator", "control", "view"]),
   groups: ids.nullable().describe("null = all"),
   pools: ids.nullable().describe("null = all"),
+  centre: z.boolean().optional().describe("whether its key belongs to a centre, which names the person who acts"),
 });
 export type StoredUser = z.infer<typeof StoredUser>;
+
+export const StoredSite = z.object({
+  name: text,
+  instance: optional.describe("name of the store that answered there last; null = none has"),
+});
+export type StoredSite = z.infer<typeof StoredSite>;
+
+/** A bulk action over several sites. */
+export const StoredSiteJob = z.object({
+  job: z.int().describe("its number, that of its first share"),
+  key: optional.describe("caller and key of the request that started it"),
+  parts: z.array(
+    z.object({
+      site: z.int(),
+      job: z.int().nullable().describe("number of the share at the centre; null if the site did not take it"),
+      miners: ids.describe("numbers of its miners, if it did not"),
+      problem: optional,
+    }),
+  ),
+});
+export type StoredSiteJob = z.infer<typeof StoredSiteJob>;
 
 export interface NewNotification {
   /** The problem and its subject; null for an event, which closes at once and does not repeat. */

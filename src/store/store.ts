@@ -38,6 +38,8 @@ import {
   StoredRule,
   StoredSchedule,
   StoredSection,
+  StoredSite,
+  StoredSiteJob,
   StoredTemplate,
   StoredUser,
 } from "./resources.ts";
@@ -106,6 +108,11 @@ export interface Store {
   readonly repairs: Collection<StoredRepair>;
   readonly benchmarks: Collection<StoredBenchmark>;
   readonly settings: Collection<StoredSection>;
+  /** The sites by name, which is their key; their ids are their numbers, and are never used again. */
+  readonly sites: Collection<StoredSite>;
+  readonly siteJobs: Collection<StoredSiteJob>;
+  /** Its name, which stays as long as the store, also in its backups. */
+  readonly instance: string;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
@@ -252,6 +259,8 @@ const assemble = async (
     repairs: await collection("repair", StoredRepair),
     benchmarks: await collection("benchmark", StoredBenchmark),
     settings: await collection("settings section", StoredSection),
+    siteJobs: await collection("site job", StoredSiteJob),
+    sites: await openCollection(durable, { name: "site", schema: StoredSite, after: 0 }),
   };
   const sessions = openSessions(durable);
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
@@ -275,8 +284,10 @@ const assemble = async (
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])
       part.flush();
   };
+  const { name: instance } = await durable.tables.selectFrom("instance").select("name").executeTakeFirstOrThrow();
   return {
     ...declaredRows,
+    instance,
     notifications,
     outbox,
     commands,

@@ -18,6 +18,8 @@ export interface Tables {
     /** JSON */
     value: string;
   };
+  /** One row: the name of this store. */
+  instance: { name: string };
   /** The learned power of a rig, and the data for its rules; JSON. */
   power_memory: { miner_id: number; value: string };
   /** The run of the service that last used the store, and how much it sent (run-mark.ts). One row. */

@@ -248,6 +248,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getMinerSettings: `/api/miners/${ant}/settings`,
   exportMiners: "/api/miners/settings",
   previewImport: { path: "/api/imports", body: { csv: "address\n127.1.2.3\n" } },
+  listSites: "/api/sites",
   commitImport: { path: "/api/imports/9999" },
   getMinerPool: () => poolOfAnt(),
   minerPoolAction: () => poolOfAnt("?action=prioritize"),

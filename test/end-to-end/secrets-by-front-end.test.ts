@@ -84,6 +84,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getMinerSettings: { id: rigId },
   exportMiners: {},
   previewImport: { csv: "address,name\n127.103.41.1:1,renamed\n" },
+  listSites: {},
   commitImport: { id: 77 },
   getMinerPool: { id: rigId, poolId: 1 },
   minerPoolAction: { id: rigId, poolId: 1, action: "prioritize" },

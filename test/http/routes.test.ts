@@ -23,6 +23,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   getMinerSettings: ["/api/miners/7/settings", { id: 7 }],
   exportMiners: ["/api/miners/settings", {}],
   previewImport: ["/api/imports", { csv: "address" }, '{"csv":"address"}'],
+  listSites: ["/api/sites", {}],
   commitImport: ["/api/imports/3", { id: 3 }],
   getMinerPool: ["/api/miners/7/pools/2", { id: 7, poolId: 2 }],
   minerPoolAction: ["/api/miners/7/pools/2?action=prioritize", { id: 7, poolId: 2, action: "prioritize" }],

@@ -1,6 +1,7 @@
 const tables = [
   ...["bulk_action", "bulk_result", "power_memory", "run", "group_energy", "rule_state", "rule_trace", "outbox"],
   ...["source_value", "money_day", "money_total", "session", "farm_sample", "farm_hashrate", "idempotency"],
+  "instance",
 ];
 const columns = [
   ...["command.cause", "rig_memory.reason", "rig_memory.records"],
@@ -16,6 +17,7 @@ export const withoutCounts = [
   "alter table notification drop column coded",
   "alter table bulk_result drop column before",
   "drop table idempotency",
+  "drop table instance",
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",

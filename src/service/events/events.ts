@@ -1,4 +1,4 @@
-import type { MinerEvent, RowEvent, RuleChange, ServiceEvent } from "../../contract/events.ts";
+import type { MinerEvent, RowEvent, RuleChange, ServiceEvent, SiteChange } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
 import { watchedRows } from "../miners/miner-rows.ts";
@@ -168,6 +168,20 @@ export class Events {
       (id) => ({ id, type: "settings", data: { sections: [...sections] } }),
       () => true,
     );
+  }
+
+  /** A site was reached, or can no longer be: one event, with which the rows of all its miners change. */
+  site(data: SiteChange, miners: Iterable<number>): void {
+    this.#add(
+      (id) => ({ id, type: "site", data }),
+      ({ all }) => all,
+    );
+    for (const id of miners) this.#marks.mark(id, this.#ring.last);
+  }
+
+  /** The sums have changed. */
+  summarise(): void {
+    this.#summariseSoon();
   }
 
   /** Too much has changed for single events: every subscriber reads the lists again. */

@@ -18,7 +18,7 @@ import {
   presentMiner,
   shownEnergy,
 } from "./present-miner.ts";
-import { RowCache } from "./row-cache.ts";
+import { columnValues, RowCache } from "./row-cache.ts";
 import { rowSourceOf } from "./row-source.ts";
 
 /** Receives changes of displayed miners. */
@@ -79,8 +79,12 @@ export class MinerDisplay {
       markOf: (id) => events.markOf(id),
       movedAt: (id) => events.movedAt(id),
       now: options.monotonicNow,
-      source: (id) => this.#rowSource(entries.entry(id)),
-      failed: (id) => sourceOf(this.present(id).miner, alarmsOf(id)),
+      values: (id, names) =>
+        columnValues(
+          names,
+          () => this.#rowSource(entries.entry(id)),
+          () => sourceOf(this.present(id).miner, alarmsOf(id)),
+        ),
     });
   }
 

@@ -6,7 +6,7 @@ import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupIdOf } from "./groups.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import { type Row, type Selection, type ShownRow, selectionOf } from "./row-cache.ts";
+import { type Row, type RowCache, type Selection, type ShownRow, selectionOf } from "./row-cache.ts";
 
 /** The events that row versions are built from. */
 export interface RowChanges {
@@ -22,13 +22,33 @@ export interface RowChanges {
   leftSince(version: number, access: Access): number[] | null;
 }
 
+/** The rows of a service, as each access sees them. */
+export interface ListedRows {
+  readonly cache: RowCache;
+  /** The ids of the visible miners. */
+  visible(access: Access): number[];
+  /** The ids of the miners in a group and its groups. Throws `input.invalid` for a group that is hidden from this access. */
+  inGroup(group: number | string, access: Access): ReadonlySet<number>;
+  hasTag(id: number, tag: string): boolean;
+  /** What decides which group is in which. */
+  nesting(): unknown;
+}
+
 export interface RowContext {
-  readonly registry: MinerRegistry;
-  readonly store: Store;
-  readonly accessBook: AccessBook;
+  readonly listed: ListedRows;
+  readonly accessBook: Pick<AccessBook, "of">;
   readonly shares: ReadShares;
   readonly changes: RowChanges;
 }
+
+/** The rows of the service's own miners. */
+export const rowsOfRegistry = (registry: MinerRegistry, { groups }: Pick<Store, "groups">): ListedRows => ({
+  cache: registry.display.rows,
+  visible: (access) => Array.from(registry.entriesFor(access), ({ facts }) => facts.id),
+  inGroup: (group, access) => new Set(registry.minersInGroup(groupIdOf(group, groups, access))),
+  hasTag: (id, tag) => registry.entry(id).facts.tags.includes(tag),
+  nesting: () => groups.all().map(({ id, parentId }) => [id, parentId]),
+});
 
 type RowsInput = Omit<Input<"listMinerRows">, "view">;
 
@@ -66,22 +86,19 @@ const comma = Buffer.from(",");
  * The miners as rows of a table, all or only changed ones. A version contains the run of the service, the newest event,
  * and a digest of the request; with any other `since`, the reply is the whole list.
  */
-export function minerRows({ registry, store, accessBook, shares, changes }: RowContext) {
+export function minerRows({ listed: place, accessBook, shares, changes }: RowContext) {
   /** Whether a visible row is listed. Throws `input.invalid` for a group that is hidden from this access. */
   const filterOf = ({ status, group, tag }: RowsInput, access: Access): ((id: number, row: Row) => boolean) => {
-    const groupId = group === undefined ? null : groupIdOf(group, store.groups, access);
-    const members = groupId === null ? null : new Set(registry.minersInGroup(groupId));
+    const members = group === undefined ? null : place.inGroup(group, access);
     return (id, row) => {
       if (members !== null && !members.has(id)) return false;
-      if (tag !== undefined && !registry.entry(id).facts.tags.includes(tag)) return false;
+      if (tag !== undefined && !place.hasTag(id, tag)) return false;
       return status === undefined || status.some((each) => each === row.status());
     };
   };
-  const visible = (access: Access): number[] => Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-
   /** The digest of a request; it changes with the request, the access, and the groups. */
   const digestOf = ({ status, group, tag, fields }: RowsInput, access: Access): string => {
-    const groups = group === undefined ? null : store.groups.all().map(({ id, parentId }) => [id, parentId]);
+    const groups = group === undefined ? null : place.nesting();
     const asked = [status?.toSorted(), group, tag, fields?.toSorted(), changes.since(access), groups];
     return createHash("sha1").update(JSON.stringify(asked)).digest("hex").slice(0, 12);
   };
@@ -100,8 +117,8 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     const left = version === null ? null : changes.leftSince(version, access);
     const rows: Row[] = [];
     const removed = new Set(left);
-    for (const id of visible(access)) {
-      const row = registry.display.rows.of(id);
+    for (const id of place.visible(access)) {
+      const row = place.cache.of(id);
       removed.delete(id);
       if (version === null || left === null) {
         // Later changes of its rows are measured from the whole list.
@@ -115,7 +132,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
   };
 
   const prepare = (input: RowsInput, caller: Caller): Promise<void> | undefined =>
-    registry.display.rows.prepare(visible(accessBook.of(caller)), selectionOf(input.fields));
+    place.cache.prepare(place.visible(accessBook.of(caller)), selectionOf(input.fields));
 
   /** As JSON, in pieces. */
   const chunksOf = ({ version, whole, rows, removed }: Listed, selection: Selection): Buffer[] => {
@@ -132,7 +149,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     prepare,
     /** The row for this event; undefined if nothing has changed or a later event carries the change. */
     changedRow: (id: number, event: number, watch: RowWatch): ShownRow | undefined => {
-      const row = registry.display.rows.of(id);
+      const row = place.cache.of(id);
       const isNews = row.mark === event && changedAt(id, row, watch) > watch.changedAfter;
       return isNews ? row.shown(watch.selection) : undefined;
     },

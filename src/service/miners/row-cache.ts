@@ -6,6 +6,7 @@ import {
   type MinerRow,
   type RowColumn,
   type RowSource,
+  requiredColumns,
   rowColumnNames,
   rowReaders,
   rowWith,
@@ -24,9 +25,18 @@ export interface RowSources {
   movedAt(minerId: number): number;
   /** Monotonic ms. */
   now(): number;
-  source(minerId: number): RowSource;
-  /** Used instead if a column cannot be read. */
-  failed(minerId: number): RowSource;
+  /** The values of these columns. */
+  values(minerId: number, names: readonly RowColumn[]): unknown[];
+}
+
+/** The columns of a source; `failed` gives the one that is used instead if a column cannot be read. */
+export function columnValues(names: readonly RowColumn[], source: () => RowSource, failed: () => RowSource): unknown[] {
+  const valuesIn = (each: RowSource): unknown[] => names.map((name) => rowReaders[name](each));
+  try {
+    return valuesIn(source());
+  } catch {
+    return valuesIn(failed());
+  }
 }
 
 /** Columns by name, with their positions in the table. */
@@ -69,7 +79,7 @@ export function selectionOf(fields: readonly RowColumn[] | undefined): Selection
 
 /** The readers of the columns give the values their types; what is checked is that no column is missing. */
 const isComplete = (row: Readonly<Record<string, unknown>>): row is MinerRow =>
-  usualColumns.every((column) => row[column] !== undefined);
+  requiredColumns.every((column) => row[column] !== undefined);
 
 const never = -1;
 /** Its multiples are spread evenly between whole numbers. */
@@ -200,7 +210,10 @@ export class Row {
     if (this.isRead(columns)) return;
     const { mark } = this;
     const isMissing = (index: number): boolean => this.#readAt[columns.places[index] ?? 0] !== mark;
-    const values = this.#valuesOf(columns.names.filter((_, index) => isMissing(index)));
+    const values = this.#sources.values(
+      this.#id,
+      columns.names.filter((_, index) => isMissing(index)),
+    );
     const places = columns.places.filter((_, index) => isMissing(index));
     for (const [index, place] of places.entries()) {
       const value = values[index];
@@ -215,15 +228,6 @@ export class Row {
 
   #readOf({ places }: Columns, isChanged: (place: number) => boolean): Read {
     return { places, values: this.#values, isChanged, now: this.#sources.now() };
-  }
-
-  #valuesOf(names: readonly RowColumn[]): unknown[] {
-    const valuesIn = (source: RowSource): unknown[] => names.map((name) => rowReaders[name](source));
-    try {
-      return valuesIn(this.#sources.source(this.#id));
-    } catch {
-      return valuesIn(this.#sources.failed(this.#id));
-    }
   }
 }
 

@@ -225,6 +225,9 @@ function presentSummary(totals: Totals, groups: ByGroup, format: Format, prices:
     hashRate5s: format.hashrate(hashrate, unit),
     hashRateAvg: format.hashrate(hashrateAverage, unit),
     revenue: format.money(revenue),
+    hashrateValue: hashrate,
+    avgHashrateValue: hashrateAverage,
+    unit,
     money: money.total(prices.currency),
   });
   return {

@@ -10,7 +10,7 @@ import { isDemo } from "../miners/declared-miner.ts";
 import { groupOperations } from "../miners/groups.ts";
 import { noticeKeys } from "../miners/miner-notices.ts";
 import { MinerRegistry } from "../miners/miner-registry.ts";
-import { minerRows } from "../miners/miner-rows.ts";
+import { minerRows, rowsOfRegistry } from "../miners/miner-rows.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "../miners/miners.ts";
 import { cachedTotals, summaries } from "../miners/summary.ts";
 import { FarmNotices } from "../notifications/notices.ts";
@@ -102,7 +102,7 @@ export function openMiners(core: Core) {
   const usable = new UsableLists({ store, accessBook, book, registry });
   const context = minerContext(core, registry, usable);
   const encoded = encodedMiners(context);
-  const rows = minerRows({ ...context, changes: events });
+  const rows = minerRows({ ...context, listed: rowsOfRegistry(registry, store), changes: events });
   const summary = summaries({ ...core, ...context });
   return {
     registry,

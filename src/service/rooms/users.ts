@@ -6,7 +6,7 @@ import { keyHolders, userOperations } from "../users/users.ts";
 import type { Miners } from "./miners.ts";
 
 /** Users and their rights. */
-export function openUsers({ settings, store, accessBook, events }: Core, { registry, notices }: Miners) {
+export function openUsers({ settings, store, accessBook, events, now }: Core, { registry, notices }: Miners) {
   const report = (): void => reportDisabled(store, accessBook, (title, message) => notices.setWarning(title, message));
   const display = settings.part("what pages know of the service", ["display"]).now;
   const access = settings.part("the service's own key", ["http"]).now;
@@ -14,7 +14,7 @@ export function openUsers({ settings, store, accessBook, events }: Core, { regis
     events.changed();
     report();
   });
-  const context = { store, accessBook, settings: display, isDemo: () => registry.isDemoOnly };
+  const context = { store, accessBook, settings: display, isDemo: () => registry.isDemoOnly, now };
   return {
     operations: userOperations({
       store,

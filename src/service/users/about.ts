@@ -11,10 +11,15 @@ export interface AboutContext {
   readonly settings: Sections<"display">;
   /** Whether there are only demo miners. */
   readonly isDemo: () => boolean;
+  /** Epoch ms. */
+  readonly now: () => number;
 }
 
 /** The caller's rights, and the facts about the service that a page needs. */
-export function aboutCaller({ store, accessBook, settings: { display }, isDemo }: AboutContext, caller: Caller): About {
+export function aboutCaller(
+  { store, accessBook, settings: { display }, isDemo, now }: AboutContext,
+  caller: Caller,
+): About {
   const access = accessBook.of(caller);
   const user = caller.userId === undefined ? undefined : store.users.get(caller.userId);
   const timeZone = display.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -28,5 +33,6 @@ export function aboutCaller({ store, accessBook, settings: { display }, isDemo }
     display: { locale: display.locale, currency: display.currency, timeZone },
     demo: isDemo(),
     operations: operationNames.filter((name) => mayCall(access, name)),
+    ...(access.all ? { instance: store.instance, time: new Date(now()).toISOString() } : {}),
   };
 }

@@ -30,6 +30,7 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
     groups: presentIds(user.groups, store.groups),
     pools: presentIds(user.pools, store.pools),
     hasKey: user.keyHash !== null,
+    ...(user.centre === true ? { centre: true } : {}),
     ...(user.owner === "file" ? { owner: user.owner } : {}),
   });
   return {
@@ -103,21 +104,23 @@ const userNamed = (users: readonly Stored<StoredUser>[], wanted: string): Stored
 
 function holdersOf(users: readonly Stored<StoredUser>[]): Map<string, KeyHolder> {
   const holders = new Map<string, KeyHolder>();
-  for (const { id, name, keyHash } of fileFirst(users))
-    if (keyHash !== null && !holders.has(keyHash)) holders.set(keyHash, { id, name });
+  for (const { id, name, keyHash, centre } of fileFirst(users))
+    if (keyHash !== null && !holders.has(keyHash))
+      holders.set(keyHash, { id, name, ...(centre === true ? { centre } : {}) });
   return holders;
 }
 
 /** The defaults of a new user. */
 const newUser: StoredUser = { name: "", keyHash: null, privilege: "view", groups: null, pools: null };
 
-function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): Partial<StoredUser> {
+function fieldsOf({ name, key, privilege, groups, pools, centre }: Input<"saveUser">): Partial<StoredUser> {
   return given({
     name,
     keyHash: key === undefined || key === null ? key : digestOf(key),
     privilege,
     groups: groups && [...new Set(groups)],
     pools: pools && [...new Set(pools)],
+    centre,
   });
 }
 

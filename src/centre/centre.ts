@@ -1,0 +1,530 @@
+import { createHash } from "node:crypto";
+import type { Logger } from "pino";
+import type { RowEvent, ServiceEvent } from "../contract/events.ts";
+import { withoutActions } from "../contract/may-act.ts";
+import { type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { invalid, notFound, RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
+import type { BulkJob, Group } from "../contract/resources.ts";
+import type { MinerRow } from "../contract/rows.ts";
+import { withoutSecrets } from "../contract/secrets.ts";
+import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
+import type { About } from "../contract/session.ts";
+import { numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import { Events } from "../service/events/events.ts";
+import type { EventView } from "../service/events/subscriber.ts";
+import type { RunningService } from "../service/index.ts";
+import { minerRows } from "../service/miners/miner-rows.ts";
+import { ReadShares } from "../service/users/read-shares.ts";
+import type { Store } from "../store/index.ts";
+import { type Display, type Format, formatFor } from "../units/format.ts";
+import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
+import { keyThere, merged, withKey } from "./merge.ts";
+import { CentreRows, groupsOf } from "./rows.ts";
+import { Site, type SiteListener } from "./site.ts";
+import { mergedSummary } from "./summary.ts";
+import { groupNameAt, inward, outward } from "./translate.ts";
+
+/** A service elsewhere, by its name in the configuration. */
+export interface SitePlace {
+  readonly name: string;
+  /** Its first address, without credentials. */
+  readonly url: string;
+  readonly service: MiningService;
+}
+
+export interface CentreOptions {
+  /** The service in this process: its rigs are site 0, and its users are the users of the centre. */
+  readonly own: RunningService;
+  readonly places: readonly SitePlace[];
+  readonly store: Pick<Store, "sites" | "siteJobs" | "instance">;
+  readonly display: () => Display;
+  readonly log: Logger;
+  /** Epoch ms. */
+  readonly now?: () => number;
+  /** ms */
+  readonly monotonicNow?: () => number;
+}
+
+/** ms that a site may take for its share of a reply. */
+const answerMs = 5_000;
+
+type Calls = Pick<MiningService, CallName>;
+
+/**
+ * A service composed of the one in this process and of services elsewhere, so that every front end works over all sites
+ * without knowing. Numbers of a site are `site × 10^10 + number there`; a site that cannot be reached keeps its rows, marked.
+ * Each site acts on its own: nothing waits here for one that is away.
+ */
+export async function openCentre(options: CentreOptions): Promise<MiningService> {
+  const centre = new Centre(options);
+  await centre.open();
+  return centre.service();
+}
+
+class Centre {
+  readonly #options: CentreOptions;
+  readonly #own: RunningService;
+  readonly #now: () => number;
+  /** By number, the centre itself (0) first. */
+  readonly #sites = new Map<number, Site>();
+  readonly #events: Events;
+  readonly #rows: CentreRows;
+  readonly #list: ReturnType<typeof minerRows>;
+  readonly #jobs: SiteJobs;
+  readonly #view: EventView;
+  readonly #listener: SiteListener = {
+    state: (site) => this.#stateChanged(site),
+    rows: (site, before) => this.#rowsRead(site, before),
+    row: ({ id }, row, groupBefore) => {
+      const before = groupBefore === undefined ? null : numberAt(id, groupBefore);
+      this.#events.miner({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) }, before);
+    },
+    removed: ({ id }, row) => {
+      this.#rows.cache.remove(numberAt(id, row.id));
+      this.#events.minerRemoved({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) });
+    },
+    event: (site, event) => this.#passOn(site, event),
+  };
+
+  constructor(options: CentreOptions) {
+    this.#options = options;
+    this.#own = options.own;
+    this.#now = options.now ?? Date.now;
+    const monotonicNow = options.monotonicNow ?? (() => performance.now());
+    this.#events = new Events({ now: this.#now });
+    this.#rows = new CentreRows(this.#sites, this.#events, monotonicNow);
+    const accessBook = { of: (caller: Caller) => this.#own.accessOf(caller) };
+    this.#list = minerRows({
+      listed: this.#rows,
+      accessBook,
+      shares: new ReadShares(monotonicNow),
+      changes: this.#events,
+    });
+    this.#jobs = new SiteJobs(options.store.siteJobs, {
+      start: (site, body, caller) => this.#at(site, "startBulkAction", body, caller),
+      get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
+      cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
+    });
+    this.#view = {
+      accessOf: (caller) => this.#own.accessOf(caller),
+      sees: (minerId, access) => this.#rows.sees(minerId, access),
+      seesNotification: ({ minerId }, access) => access.all || (minerId !== null && this.#rows.sees(minerId, access)),
+      // Whole miners are asked for when they are wanted: see #wholeEvents.
+      current: () => undefined,
+      row: this.#list.changedRow,
+      summaryFor: (caller) => this.#summary(caller),
+    };
+  }
+
+  async open(): Promise<void> {
+    const { places, store } = this.#options;
+    const listener = this.#listener;
+    const shared = { listener, now: this.#now };
+    const numbers = await store.sites.declare(
+      new Map(places.map(({ name }) => [name, { name, instance: this.#instanceOf(name) }])),
+    );
+    const itself = { id: 0, name: "", url: "", service: this.#own, accept: async () => undefined };
+    this.#sites.set(0, new Site({ ...shared, ...itself }));
+    for (const { name, url, service } of places) {
+      const id = numbers.get(name)?.id ?? 0;
+      const accept = (about: About) => this.#accept(id, name, about);
+      this.#sites.set(id, new Site({ ...shared, id, name, url, service, accept }));
+    }
+    for (const site of this.#sites.values()) site.start();
+  }
+
+  #instanceOf(name: string): string | null {
+    return this.#options.store.sites.all().find((site) => site.name === name)?.instance ?? null;
+  }
+
+  /** Throws `service.refused` for what cannot be a site. */
+  async #accept(id: number, name: string, { instance, sites = 0 }: About): Promise<void> {
+    const { store, log } = this.#options;
+    if (sites > 0)
+      throw new RigbridgeError("service.refused", "It shows other sites itself; a centre cannot be a site");
+    if (instance === undefined) return;
+    if (instance === store.instance) throw new RigbridgeError("service.refused", "It is this service itself");
+    const twin = store.sites.all().find((each) => each.id !== id && !each.disabled && each.instance === instance);
+    if (twin !== undefined)
+      throw new RigbridgeError("service.refused", `It is the same service as the site ${twin.name}`);
+    const before = this.#instanceOf(name);
+    if (before === instance) return;
+    await store.sites.change(id, { instance });
+    if (before === null) return;
+    log.warn({ site: name }, "another store answers at a site");
+    this.#own.setWarning?.(
+      `Another store at ${name}`,
+      `The site ${name} has another store than before: the numbers of its rigs and groups may belong to others now`,
+    );
+  }
+
+  /** The service that the front ends use. */
+  service(): MiningService {
+    const own = this.#own;
+    const calls = Object.fromEntries(
+      operationNames
+        .filter((name): name is CallName => operations[name].kind === "call")
+        .map((name) => [name, (input: object, caller: Caller) => this.#call(name, input, caller)]),
+    ) as unknown as Calls;
+    // Metrics read the list of miners instead, which covers every site.
+    const { eachMiner: _, ...rest } = own;
+    return {
+      ...rest,
+      ...calls,
+      listSites: async () => this.#others().map((site) => site.shown()),
+      getSummary: (_input, caller) => this.#summary(caller),
+      listMinerRows: this.#list.listMinerRows,
+      prepare: (operation, input, caller) =>
+        operation === "listMinerRows" ? this.#list.prepare(input, caller) : undefined,
+      encoded: (operation, input, caller) => {
+        if (operation === "listMinerRows") return this.#list.encoded(input, caller);
+        const isOwn = operation === "getMiner" && "id" in input && siteOf(Number(input.id)) === 0;
+        return isOwn ? own.encoded?.(operation, input, caller) : undefined;
+      },
+      watchEvents: (input, caller, signal) => this.#watchEvents(input, caller, signal),
+      watchMinerRows: (input, caller, signal) => {
+        own.checkAccess?.("watchMinerRows", caller);
+        return this.#events.watchRows(this.#view, input, caller, signal);
+      },
+      encodedEvents: (input, caller, signal) => {
+        if (!("view" in input)) return encoded(this.#watchEvents(input, caller, signal));
+        own.checkAccess?.("watchMinerRows", caller);
+        return this.#events.encoded(this.#view, input, caller, signal);
+      },
+      about: async (caller) => ({ ...(await own.about(caller)), sites: this.#others().length }),
+      close: () => this.#close(),
+    };
+  }
+
+  async #close(): Promise<void> {
+    this.#events.close();
+    await Promise.all(this.#others().map((site) => site.close()));
+    await this.#sites.get(0)?.stop();
+  }
+
+  #others(): Site[] {
+    return [...this.#sites.values()].filter(({ id }) => id !== 0);
+  }
+
+  async #call(name: CallName, input: object, caller: Caller): Promise<unknown> {
+    const { scope, method } = operations[name];
+    if (scope === "own") return this.#at(0, name, input, caller);
+    if (name === "startBulkAction") return this.#startBulkAction(input as Input<"startBulkAction">, caller);
+    if (name === "getBulkAction" && "id" in input) return this.#jobs.get(Number(input.id), caller);
+    if (name === "cancelBulkAction" && "id" in input) return this.#jobs.cancel(Number(input.id), caller);
+    const { sites, input: there } = this.#addressed(name, input);
+    if (scope === "fan") return this.#fan(name, input, caller);
+    const [site = 0, another] = sites;
+    if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
+    if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
+    const isMerged = scope === "merge" || (scope === "site" && method === "GET" && sites.size === 0);
+    if (!isMerged) return this.#at(site, name, there, caller);
+    return this.#merged(name, sites.size === 0 ? null : site, there, caller);
+  }
+
+  #changedThere(site: number): RigbridgeError {
+    const { name = "", url = "" } = this.#sites.get(site) ?? {};
+    return new RigbridgeError("not.possible", `It belongs to the site ${name}, and is changed there: ${url}`);
+  }
+
+  /** The input as its site has it, with the sites of its numbers. */
+  #addressed(name: CallName, input: object): ReturnType<typeof inward> {
+    if (name === "changeRoom" && "key" in input) {
+      const { site, key } = keyThere(String(input.key));
+      return { sites: new Set(site === 0 ? [] : [site]), input: { ...input, key } };
+    }
+    const addressed = inward(input, this.#others());
+    const [site = 0] = addressed.sites;
+    const { group, ...rest } = addressed.input as { readonly group?: unknown };
+    // The group that is the site contains all that is there.
+    return operations[name].method === "GET" && site !== 0 && group === 0 ? { ...addressed, input: rest } : addressed;
+  }
+
+  /** The reply of one site, with the numbers and names of the centre. */
+  async #at<K extends CallName>(id: number, name: K, there: object, caller: Caller): Promise<Reply<K>> {
+    const site = this.#sites.get(id);
+    if (site === undefined) throw notFound("site", id);
+    const asked = site.id === 0 || !namesGroup(name) ? there : withoutSite(site.name, there);
+    const reply = outward(id, await this.#ask(site, name, asked, caller).catch(rethrown(id)));
+    if (id === 0 || !isRecord(reply)) return reply as Reply<K>;
+    if (name === "changeRoom") return withKey(site, reply) as Reply<K>;
+    return (namesGroup(name) ? { ...reply, name: groupNameAt(site, String(reply.name)) } : reply) as Reply<K>;
+  }
+
+  /**
+   * Asks one site. What a caller may do there is what they may do here, cut with what the key of the centre may. Secrets
+   * never leave a site.
+   */
+  async #ask(site: Site, name: CallName, input: object, caller: Caller): Promise<unknown> {
+    const call = (who: Caller): Promise<unknown> => Reflect.apply(site.service[name], site.service, [input, who]);
+    if (site.id === 0) return call(caller);
+    this.#own.checkAccess?.(name, caller);
+    const access = this.#own.accessOf(caller);
+    if (!access.all)
+      throw new RigbridgeError("user.forbidden", "Only users who see all groups and pools see other sites");
+    site.check();
+    const reply = withoutSecrets(operations[name].reply, await call(await this.#callerThere(name, caller)));
+    return access.privilege === "view" ? withoutActions(reply) : reply;
+  }
+
+  /** The caller at a site, which has users of its own: a name for its log, and a key that no other user's can be. */
+  async #callerThere(name: CallName, { actor, userId, idempotency }: Caller): Promise<Caller> {
+    if (operations[name].method === "GET") return { actor };
+    const { user } = await this.#own.about({ actor, userId });
+    const key =
+      idempotency &&
+      createHash("sha256")
+        .update(JSON.stringify([userId ?? null, idempotency.key]))
+        .digest("hex");
+    return { actor: user.name ?? actor, ...(key === undefined ? {} : { idempotency: { key } }) };
+  }
+
+  /** One reply over all sites, or over the one that the input names. */
+  async #merged(name: CallName, only: number | null, there: object, caller: Caller): Promise<unknown> {
+    const isHere = !this.#own.accessOf(caller).all;
+    const asked = [...this.#sites.values()].filter(({ id }) => (only === null ? id === 0 || !isHere : id === only));
+    if (asked.length === 0) throw notFound("site", only ?? 0);
+    const missing: string[] = [];
+    const answers = await Promise.all(
+      asked.map(async (site) => {
+        const reply = await this.#share(site, name, there, caller).catch((error: unknown) => {
+          if (!(error instanceof RigbridgeError) || site.id === 0 || only !== null) throw error;
+          if (error.code !== "not.found") missing.push(this.#missing(site, error));
+          return undefined;
+        });
+        return reply === undefined ? [] : [{ site, locale: site.about?.display.locale ?? "en-US", reply }];
+      }),
+    );
+    const [first, ...others] = answers.flat();
+    if (first === undefined) throw notFound("site", only ?? 0);
+    const { currency } = this.#options.display();
+    const reply = merged(name, [first, ...others], { currency, format: this.#format(), missing });
+    return name === "listBulkActions" && Array.isArray(reply) ? this.#jobs.together(reply as BulkJob[]) : reply;
+  }
+
+  /** The share of a site in a reply; undefined if it has none. */
+  async #share(site: Site, name: CallName, there: object, caller: Caller): Promise<unknown> {
+    if (name === "listGroups") {
+      const known = site.id !== 0 && !site.isReached;
+      const groups = known ? site.groups : await this.#inTime(this.#ask(site, name, there, caller), site);
+      return groupsOf({ id: site.id, name: site.name, groups: groups as Group[] });
+    }
+    const since = name === "listNotifications" && "since" in there ? Number(there.since) : undefined;
+    const input = since === undefined || Number.isNaN(since) ? there : { ...there, since: sinceThere(since, site.id) };
+    if (since !== undefined && siteOf(since) > site.id) return { notificationList: [] };
+    return outward(site.id, await this.#inTime(this.#ask(site, name, input, caller), site));
+  }
+
+  async #inTime<T>(work: Promise<T>, { id, name }: Site): Promise<T> {
+    if (id === 0) return work;
+    const late = Promise.withResolvers<never>();
+    const error = new RigbridgeError("service.unreachable", `${name} did not answer within ${answerMs / 1000} s`);
+    const timer = setTimeout(() => late.reject(error), answerMs);
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A sentence for an answer that leaves a site out. */
+  #missing({ name, rows }: Site, error: RigbridgeError | null = null): string {
+    const why = error === null ? "" : `: ${error.message}`;
+    return `Without ${name} and its ${rows.size} miners${why === "" ? ", which cannot be reached" : why}`;
+  }
+
+  async #fan(name: CallName, input: object, caller: Caller): Promise<Reply<"notificationsAction">> {
+    const ids = "ids" in input && Array.isArray(input.ids) ? input.ids.map(Number) : null;
+    const isHere = !this.#own.accessOf(caller).all;
+    const sites = [...this.#sites.values()].filter(({ id }) =>
+      ids === null ? id === 0 || !isHere : ids.some((each) => siteOf(each) === id),
+    );
+    const results = await Promise.allSettled(
+      sites.map(async (site) => {
+        const its = ids === null ? {} : { ids: ids.filter((each) => siteOf(each) === site.id).map(numberThere) };
+        return this.#at(site.id, name, { ...input, ...its }, caller) as Promise<Reply<"notificationsAction">>;
+      }),
+    );
+    const done = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const failed = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    const [first] = done;
+    if (first === undefined) throw failed[0] ?? notFound("notification", ids?.[0] ?? 0);
+    const said = failed.map((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    return { ...first, message: [...new Set(done.map(({ message }) => message)), ...said].join("; ") };
+  }
+
+  async #startBulkAction(body: Input<"startBulkAction">, caller: Caller): Promise<Reply<"startBulkAction">> {
+    const isHere = !this.#own.accessOf(caller).all;
+    const shares = [...this.#sites.values()]
+      .filter(({ id }) => id === 0 || !isHere)
+      .flatMap((site) => this.#shareOf(site, body) ?? []);
+    if (shares.length === 0) return this.#own.startBulkAction(body, caller);
+    return this.#jobs.start(shares, caller);
+  }
+
+  /** The share of a site in a bulk action; undefined if it has none. */
+  #shareOf(site: Site, body: Input<"startBulkAction">): Share | undefined {
+    const { miners, groups, all, ...rest } = body;
+    if (miners !== undefined) {
+      const its = miners.filter((each) => siteOf(each) === site.id);
+      return its.length === 0
+        ? undefined
+        : { site: site.id, body: { ...rest, miners: its.map(numberThere) }, miners: its };
+    }
+    if (groups !== undefined) {
+      const its = groups.flatMap((group) => {
+        const { sites, input } = inward({ group }, this.#others());
+        const [its = 0] = sites;
+        return its === site.id ? [(input as { group: number | string }).group] : [];
+      });
+      const isWhole = site.id !== 0 && its.includes(0);
+      const share = isWhole ? { ...rest, all: true as const } : { ...rest, groups: its };
+      return its.length === 0 ? undefined : { site: site.id, body: share, miners: [] };
+    }
+    const known = numbersAt(site.id, site.rows.keys());
+    return all === true && (site.id !== 0 || site.rows.size > 0)
+      ? { site: site.id, body: { ...rest, all }, miners: known }
+      : undefined;
+  }
+
+  async #summary(caller: Caller): Promise<Reply<"getSummary">> {
+    const own = await this.#own.getSummary({}, caller);
+    if (!this.#own.accessOf(caller).all) return own;
+    const others = this.#others();
+    const parts = others.flatMap((site) =>
+      site.isReached && site.summary !== null ? [{ site, summary: site.summary }] : [],
+    );
+    const missing = others.filter((site) => !parts.some((part) => part.site === site));
+    const left = missing.reduce((sum, { rows }) => sum + rows.size, 0);
+    const said =
+      missing.length === 0
+        ? []
+        : [`${parts.length} of ${others.length} sites: the sums leave out ${left} miners of ${namesOf(missing)}`];
+    return mergedSummary(
+      [{ site: { id: 0, name: "" }, summary: own }, ...parts],
+      this.#format(),
+      this.#options.display().currency,
+      said,
+    );
+  }
+
+  #format(): Format {
+    return formatFor(this.#options.display());
+  }
+
+  /** The events of all sites with whole miners, which are asked for when they change. */
+  async *#watchEvents(input: Input<"watchEvents">, caller: Caller, signal: AbortSignal): AsyncIterable<ServiceEvent> {
+    this.#own.checkAccess?.("watchEvents", caller);
+    const rows = { ...input, view: "list" } as const;
+    for await (const event of this.#events.watchRows(this.#view, rows, caller, signal)) {
+      if (event.type !== "miner") yield event;
+      else {
+        const miner = await this.#whole(event.data, caller);
+        if (miner !== null) yield { ...event, data: miner };
+      }
+    }
+  }
+
+  /** The miner of a row; null if it is gone or its site cannot be reached now. */
+  async #whole({ id }: MinerRow, caller: Caller): Promise<Reply<"getMiner"> | null> {
+    try {
+      return await this.#at(siteOf(id), "getMiner", { id: numberThere(id) }, caller);
+    } catch (error) {
+      if (error instanceof RigbridgeError) return null;
+      throw error;
+    }
+  }
+
+  #stateChanged(site: Site): void {
+    if (site.id === 0) return;
+    const { id, name, state, since, problem } = site.shown();
+    this.#events.site({ id, name, state, since }, numbersAt(id, site.rows.keys()));
+    this.#options.log.info({ site: name, state, problem }, "a site");
+    const isAway = state === "unreachable" || state === "refused";
+    this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
+  }
+
+  #rowsRead(site: Site, before: ReadonlyMap<number, MinerRow>): void {
+    for (const id of before.keys()) if (!site.rows.has(id)) this.#rows.cache.remove(numberAt(site.id, id));
+    this.#events.reset();
+    const others = [...site.rows.values()].filter(({ id, uid }) => {
+      const earlier = before.get(id)?.uid ?? null;
+      return earlier !== null && uid !== null && earlier !== uid;
+    });
+    if (others.length > 0)
+      this.#own.setWarning?.(
+        `Other numbers at ${site.name || "this service"}`,
+        `${others.length} numbers of miners belong to other rigs than before, such as ${others[0]?.name ?? ""}`,
+      );
+    this.#reportTwins();
+  }
+
+  /** The same rig at two sites is shown twice, and said. */
+  #reportTwins(): void {
+    const places = new Map<string, { readonly site: Site; readonly name: string }>();
+    const twins: string[] = [];
+    for (const site of this.#sites.values())
+      for (const { uid, name } of site.rows.values()) {
+        if (uid === null) continue;
+        const other = places.get(uid);
+        if (other === undefined) places.set(uid, { site, name });
+        else if (other.site !== site)
+          twins.push(`${name} at ${site.name} is ${other.name} at ${other.site.name || "this service"}`);
+      }
+    const more = twins.length > named ? `, and ${twins.length - named} more` : "";
+    this.#own.setWarning?.(
+      "The same rigs at two sites",
+      twins.length === 0 ? null : `${twins.slice(0, named).join("; ")}${more}`,
+    );
+  }
+
+  #passOn(site: Site, event: Exclude<RowEvent, { readonly type: "miner" | "miner-removed" | "reset" }>): void {
+    const data = outward(site.id, event.data);
+    const there = { ...event, data } as typeof event;
+    if (there.type === "notification")
+      this.#events.notification(there.data, { minerId: there.data.minerId, key: null });
+    else if (there.type === "notification-acknowledged" || there.type === "notification-removed")
+      this.#events.notificationsHandled(
+        there.type === "notification-removed" ? "removed" : "acknowledged",
+        there.data.ids.map((id) => ({ id, minerId: null, key: null })),
+      );
+    else if (there.type === "command") this.#events.command(there.data);
+    else if (there.type === "miner-event") this.#events.minerEvent(there.data);
+    else if (there.type === "rule") this.#events.rule(there.data, null);
+    else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
+    else if (there.type === "summary") this.#events.summarise();
+  }
+}
+
+async function* encoded(events: AsyncIterable<ServiceEvent>): AsyncIterable<readonly EncodedEvent[]> {
+  for await (const { id, type, data } of events) yield [{ id, type, json: Buffer.from(JSON.stringify(data)) }];
+}
+
+/** Throws the error of a site again; what is missing there has its number of the centre. */
+const rethrown =
+  (site: number) =>
+  (error: unknown): never => {
+    const id = error instanceof RigbridgeError && error.code === "not.found" ? error.coded?.values.id : undefined;
+    if (!(error instanceof RigbridgeError) || typeof id !== "number" || site === 0) throw error;
+    const number = String(numberAt(site, id));
+    throw new RigbridgeError("not.found", error.message.replace(String(id), number), { cause: error });
+  };
+
+/** Rigs named in one message. */
+const named = 5;
+
+const namesOf = (sites: readonly Site[]): string => sites.map(({ name }) => name).join(", ");
+
+/** Operations whose input and reply have the name of a group. */
+const namesGroup = (name: OperationName): boolean => name === "addGroup" || name === "changeGroup";
+
+/** A group is named without its site there. */
+function withoutSite(site: string, input: object): object {
+  const name = "name" in input ? String(input.name) : undefined;
+  return name?.startsWith(`${site} / `) === true ? { ...input, name: name.slice(site.length + 3) } : input;
+}
+
+/** The number at a site after which notifications are newer; sites are compared by number first. */
+const sinceThere = (since: number, site: number): number | undefined =>
+  siteOf(since) === site ? numberThere(since) : undefined;

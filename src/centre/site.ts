@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backOff } from "../async/index.ts";
+import type { RowEvent } from "../contract/events.ts";
+import { type OperationName, operationNames } from "../contract/operations.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Group, Summary } from "../contract/resources.ts";
+import { type MinerRow, rowColumnNames } from "../contract/rows.ts";
+import type { Caller, MiningService } from "../contract/service.ts";
+import type { About } from "../contract/session.ts";
+import type { Site as Shown } from "../contract/sites.ts";
+
+/** What a site tells the centre. */
+export interface SiteListener {
+  /** It was reached, or no longer can be. */
+  state(site: Site): void;
+  /** All of its rows may have changed, and its groups. `before`: its rows until now. */
+  rows(site: Site, before: ReadonlyMap<number, MinerRow>): void;
+  /** A row is new or has changed; its group was another before, undefined for a new one. */
+  row(site: Site, row: MinerRow, groupBefore: number | undefined): void;
+  removed(site: Site, row: MinerRow): void;
+  /** Any other event, with the numbers of the site. */
+  event(site: Site, event: Exclude<RowEvent, { readonly type: "miner" | "miner-removed" | "reset" }>): void;
+}
+
+export interface SiteOptions {
+  readonly id: number;
+  readonly name: string;
+  /** Its first address. */
+  readonly url: string;
+  readonly service: MiningService;
+  /** Throws if what answers cannot be a site, with the reason. */
+  accept(about: About): Promise<void>;
+  readonly listener: SiteListener;
+  readonly now: () => number;
+}
+
+/** Who reads at the sites. */
+const reader: Caller = { actor: "centre" };
+
+/** A site that refuses is asked again after this long: a person has to change something. */
+const retryRefused = { firstMs: 15_000, longestMs: 60_000 };
+const retryAway = { firstMs: 500, longestMs: 10_000 };
+
+/** Seconds from which a difference of clocks is said. */
+const odd = 2;
+
+/** One site: its rows, groups and sums as they last were, kept up to date by its stream of events. */
+export class Site {
+  readonly id: number;
+  readonly name: string;
+  readonly url: string;
+  readonly service: MiningService;
+  readonly #options: SiteOptions;
+  readonly #closing = new AbortController();
+  #done: Promise<void> = Promise.resolve();
+  #rows = new Map<number, MinerRow>();
+  #groups: readonly Group[] = [];
+  #summary: Summary | null = null;
+  #about: About | null = null;
+  #lacks: readonly OperationName[] = [];
+  #version: string | null = null;
+  #clock: number | null = null;
+  #state: Shown["state"] = "connecting";
+  #since: number;
+  #problem: string | null = null;
+  /** Rows were read at least once. */
+  #isKnown = false;
+
+  constructor(options: SiteOptions) {
+    this.#options = options;
+    this.#since = options.now();
+    this.id = options.id;
+    this.name = options.name;
+    this.url = options.url;
+    this.service = options.service;
+  }
+
+  /** By their ids there. */
+  get rows(): ReadonlyMap<number, MinerRow> {
+    return this.#rows;
+  }
+
+  /** As the site has them. */
+  get groups(): readonly Group[] {
+    return this.#groups;
+  }
+
+  /** As it last was; null before the first. */
+  get summary(): Summary | null {
+    return this.#summary;
+  }
+
+  get about(): About | null {
+    return this.#about;
+  }
+
+  get isReached(): boolean {
+    return this.#state === "connected";
+  }
+
+  /** ISO; since when its rows are out of date, null while they are not. */
+  get unreachableSince(): string | null {
+    return this.isReached ? null : new Date(this.#since).toISOString();
+  }
+
+  /** Throws `service.not-ready` while it is out of reach: nothing is sent then, and nothing waits at the centre. */
+  check(): void {
+    if (this.isReached) return;
+    const why = this.#problem === null ? "" : `: ${this.#problem}`;
+    throw new RigbridgeError("service.not-ready", `The site ${this.name} cannot be reached, so nothing was sent${why}`);
+  }
+
+  shown(): Shown {
+    return {
+      id: this.id,
+      name: this.name,
+      url: this.url,
+      state: this.#state,
+      since: new Date(this.#since).toISOString(),
+      problem: this.#problem,
+      version: this.#version,
+      miners: this.#isKnown ? this.#rows.size : null,
+      clock: this.#clock,
+      lacks: [...this.#lacks],
+    };
+  }
+
+  /** Says what is odd about a site that answers; null takes it back. */
+  note(problem: string | null): void {
+    if (this.isReached) this.#problem = problem;
+  }
+
+  start(): void {
+    this.#done = this.#follow();
+  }
+
+  /** Ends its stream. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#done;
+  }
+
+  /** Ends its stream and the connection. */
+  async close(): Promise<void> {
+    await this.stop();
+    await this.service.close();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 1; !signal.aborted; ) {
+      try {
+        await this.#introduce();
+        failures = 1;
+        await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        // The stream of the service in this process fell behind: it is read again.
+        if (this.id === 0) continue;
+        const isRefused = error instanceof RigbridgeError && refusals.has(error.code);
+        this.#lost(isRefused ? "refused" : "unreachable", error instanceof Error ? error.message : String(error));
+        await backOff(failures, isRefused ? retryRefused : retryAway, signal);
+        failures += 1;
+      }
+    }
+  }
+
+  /** Asks who answers there. Throws if that cannot be a site. */
+  async #introduce(): Promise<void> {
+    const { service, now } = this.#options;
+    const features = await service.features();
+    const asked = now();
+    const about = await service.about(reader);
+    this.#clock = clockOf(about, asked, now());
+    await this.#options.accept(about);
+    this.#about = about;
+    this.#lacks = operationNames.filter((name) => !features.has(name));
+    this.#version = features.has("getVersion") ? (await service.getVersion({}, reader)).version : null;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const fields = [...rowColumnNames];
+    while (!signal.aborted) {
+      const { service } = this;
+      const [list, groups, summary] = await Promise.all([
+        service.listMinerRows({ view: "list", fields }, reader),
+        this.#lacks.includes("listGroups") ? [] : service.listGroups({}, reader),
+        service.getSummary({}, reader),
+      ]);
+      const before = this.#rows;
+      this.#rows = new Map(list.miners.map((row): [number, MinerRow] => [row.id, row]));
+      [this.#groups, this.#summary, this.#isKnown] = [groups, summary, true];
+      this.#reached();
+      this.#options.listener.rows(this, before);
+      const reach = (error: RigbridgeError | null): void =>
+        error === null ? this.#reached() : this.#lost("unreachable", error.message);
+      const events = service.watchMinerRows({ view: "list", fields, after: list.version }, reader, signal, reach);
+      for await (const event of events) {
+        if (event.type === "reset") break;
+        // A client marks the rows of a service that is away; here they stay as they were.
+        if (this.isReached) this.#take(event);
+      }
+      await sleep(resetMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #take(event: Exclude<RowEvent, { readonly type: "reset" }>): void {
+    const { listener } = this.#options;
+    if (event.type === "miner") {
+      const before = this.#rows.get(event.data.id);
+      this.#rows.set(event.data.id, event.data);
+      listener.row(this, event.data, before?.group);
+    } else if (event.type === "miner-removed") {
+      const gone = this.#rows.get(event.data.id);
+      if (gone === undefined) return;
+      this.#rows.delete(event.data.id);
+      listener.removed(this, gone);
+    } else {
+      if (event.type === "summary") this.#summary = event.data;
+      listener.event(this, event);
+    }
+  }
+
+  #reached(): void {
+    if (this.isReached) return;
+    this.#change("connected", null);
+  }
+
+  #lost(state: "unreachable" | "refused", problem: string): void {
+    if (this.#state === state) this.#problem = problem;
+    else this.#change(state, problem);
+  }
+
+  #change(state: Shown["state"], problem: string | null): void {
+    [this.#state, this.#problem, this.#since] = [state, problem, this.#options.now()];
+    this.#options.listener.state(this);
+  }
+}
+
+/** ms between two whole lists, so that a site which resets all the time cannot keep the centre busy. */
+const resetMs = 250;
+
+const refusals: ReadonlySet<string> = new Set([
+  "key.missing",
+  "key.wrong",
+  "user.forbidden",
+  "address.forbidden",
+  "host.unknown",
+  "service.refused",
+  "service.unsupported",
+  "service.garbled",
+]);
+
+/** Seconds by which its clock is ahead; null if it is not, or unknown. */
+function clockOf({ time }: About, asked: number, answered: number): number | null {
+  if (time === undefined) return null;
+  const ahead = (Date.parse(time) - (asked + answered) / 2) / 1000;
+  // The way there and back may have taken any part of the time of the request.
+  return Math.abs(ahead) < odd + (answered - asked) / 2000 ? null : Math.round(ahead);
+}
