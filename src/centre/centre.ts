@@ -146,8 +146,12 @@ class Centre {
     if (instance === undefined) return;
     if (instance === store.instance) throw new RigbridgeError("service.refused", "It is this service itself");
     const twin = store.sites.all().find((each) => each.id !== id && !each.disabled && each.instance === instance);
-    if (twin !== undefined)
+    if (twin !== undefined && twin.id < id)
       throw new RigbridgeError("service.refused", `It is the same service as the site ${twin.name}`);
+    if (twin !== undefined) {
+      await store.sites.change(twin.id, { instance: null });
+      this.#sites.get(twin.id)?.introduceAgain();
+    }
     const before = this.#instanceOf(name);
     if (before === instance) return;
     await store.sites.change(id, { instance });

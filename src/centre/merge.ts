@@ -119,10 +119,11 @@ function mergedMiners(parts: readonly [Part, ...Part[]], { format, missing }: Me
 /** A group of miners under the name that it has at the centre. */
 function named(site: SiteName, group: unknown): unknown {
   if (site.id === 0 || !isRecord(group)) return group;
-  const isSite = group.id === numberAt(site.id, 0);
+  const isSite = group.id === 0;
   const inside = group.groupList;
   return {
     ...group,
+    ...(isSite ? { id: numberAt(site.id, 0) } : {}),
     name: isSite ? site.name : groupNameAt(site, String(group.name)),
     ...(Array.isArray(inside) ? { groupList: inside.map((each) => named(site, each)) } : {}),
   };

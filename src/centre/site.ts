@@ -52,6 +52,8 @@ export class Site {
   readonly service: MiningService;
   readonly #options: SiteOptions;
   readonly #closing = new AbortController();
+  /** Ends the present connection, so that the site is introduced again. */
+  #again = new AbortController();
   #done: Promise<void> = Promise.resolve();
   #rows = new Map<number, MinerRow>();
   #groups: readonly Group[] = [];
@@ -134,6 +136,11 @@ export class Site {
     this.#done = this.#follow();
   }
 
+  /** Asks again who answers there. */
+  introduceAgain(): void {
+    this.#again.abort();
+  }
+
   /** Ends its stream. */
   async stop(): Promise<void> {
     this.#closing.abort();
@@ -152,7 +159,8 @@ export class Site {
       try {
         await this.#introduce();
         failures = 1;
-        await this.#watch(signal);
+        this.#again = new AbortController();
+        await this.#watch(AbortSignal.any([signal, this.#again.signal]));
       } catch (error) {
         if (signal.aborted) return;
         // The stream of the service in this process fell behind: it is read again.

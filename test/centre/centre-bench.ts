@@ -1,0 +1,112 @@
+import { pino } from "pino";
+import { openCentre } from "../../src/centre/centre.ts";
+import { connectService } from "../../src/client/index.ts";
+import { HttpSettings } from "../../src/config/schema.ts";
+import type { Caller, MiningService } from "../../src/contract/service.ts";
+import type { Site } from "../../src/contract/sites.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import { onTestFinished } from "../finished.ts";
+import { startRelay } from "../relay.ts";
+import { type Bench, type BenchOptions, openBench } from "../service/bench.ts";
+import { until } from "../until.ts";
+
+const log = pino({ level: "silent" });
+
+/** The owner at the centre, and who reads at sites. */
+export const owner: Caller = { actor: "test" };
+
+export const key = "key-of-the-centre";
+
+export interface RunningSite {
+  readonly name: string;
+  readonly url: string;
+  readonly key: string;
+  readonly bench: Bench;
+  /** Ends all connections to it, and refuses new ones until `join`. */
+  cut(): Promise<void>;
+  join(): Promise<void>;
+}
+
+interface SiteSetup {
+  readonly rigs?: readonly RigSpec[];
+  /** What the key of the centre may; default: administrator. */
+  readonly privilege?: "view" | "control" | "administrator";
+  readonly config?: Record<string, unknown>;
+}
+
+/** A service with an HTTP server, which can be reached through a relay until that is cut. */
+export async function startSite(name: string, { rigs = [], privilege = "administrator", config }: SiteSetup = {}) {
+  const users = [{ name: "head-office", key, privilege, centre: true }];
+  const bench = await openBench({ rigs, config: { users, ...config } });
+  for (const { address, kind } of bench.farm.rigs) await bench.add(address, { driver: kind });
+  const settings = HttpSettings.parse({ port: 0, key: `key-of-${name}-itself` });
+  const server = await startHttpServer({ service: bench.service, settings, log, version: "1" });
+  onTestFinished(() => server.close());
+  return reachable(name, bench, server.address.port);
+}
+
+async function reachable(name: string, bench: Bench, port: number): Promise<RunningSite> {
+  let isCut = false;
+  const sockets = new Set<{ destroy(): void }>();
+  const relay = await startRelay({ host: "127.0.0.1", port }, (client, behind) => {
+    if (isCut) return void client.destroy();
+    for (const socket of [client, behind]) {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    }
+    client.pipe(behind);
+    behind.pipe(client);
+  });
+  onTestFinished(() => relay.close());
+  return {
+    name,
+    url: `http://127.0.0.1:${relay.port}`,
+    key,
+    bench,
+    cut: async () => {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    join: async () => {
+      isCut = false;
+    },
+  };
+}
+
+export interface RunningCentre {
+  readonly own: Bench;
+  readonly centre: MiningService;
+  site(name: string): Promise<Site | undefined>;
+  /** Waits for a site to come into a state. */
+  reaches(name: string, state: Site["state"]): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Place = Pick<RunningSite, "name" | "url" | "key">;
+
+/** A centre over these sites; it waits until all of them are connected, unless told otherwise. */
+export async function startCentre(
+  sites: readonly Place[],
+  { own, waits = true }: { readonly own?: Bench | BenchOptions; readonly waits?: boolean } = {},
+): Promise<RunningCentre> {
+  const bench = own !== undefined && "service" in own ? own : await openBench(own);
+  const places = sites.map(({ name, url, key: itsKey }) => ({
+    name,
+    url,
+    service: connectService({ url, name, key: itsKey, isCentre: true, poll: 1, log }),
+  }));
+  const display = () => ({ locale: "en-US", currency: "USD", timeZone: "UTC" });
+  const centre = await openCentre({ own: bench.service, places, store: bench.store, display, log });
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (isOpen) await centre.close();
+    isOpen = false;
+  };
+  onTestFinished(close);
+  const site = async (name: string) => (await centre.listSites({}, owner)).find((each) => each.name === name);
+  const reaches = (name: string, state: Site["state"]) =>
+    until(async () => (await site(name))?.state === state, `${name} to be ${state}`, { details: () => site(name) });
+  if (waits) for (const { name } of sites) await reaches(name, "connected");
+  return { own: bench, centre, site, reaches, close };
+}

@@ -1,0 +1,261 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { RowEvent, ServiceEvent } from "../../src/contract/events.ts";
+import { minersIn } from "../../src/contract/miners-in.ts";
+import type { Caller, MiningService } from "../../src/contract/service.ts";
+import { numberAt, numberThere, siteOf } from "../../src/contract/site-numbers.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import { problem, refusal } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
+import { closeBenches } from "../service/bench.ts";
+import { until } from "../until.ts";
+import { owner, startCentre, startSite } from "./centre-bench.ts";
+
+afterEach(closeBenches);
+
+const cgminer: RigSpec = { kind: "cgminer", warm: true, restartSeconds: 0 };
+const axeos: RigSpec = { kind: "axeos", warm: true, restartSeconds: 0 };
+
+const rowsOf = async (service: MiningService, who: Caller = owner) =>
+  (await service.listMinerRows({ view: "list" }, who)).miners;
+
+/** Barn with two rigs, Cabin with one, and one rig of the centre itself. */
+async function startFarms() {
+  const barn = await startSite("Barn", { rigs: [cgminer, axeos] });
+  const cabin = await startSite("Cabin", { rigs: [cgminer] });
+  const running = await startCentre([barn, cabin], { own: { rigs: [cgminer] } });
+  await running.own.add(running.own.rig(0).address, { driver: "cgminer" });
+  await until(async () => (await rowsOf(running.centre)).length === 4, "the rows of all sites");
+  const rows = await rowsOf(running.centre);
+  const at = (site: number) => rows.filter(({ id }) => siteOf(id) === site).map(({ id }) => id);
+  return { barn, cabin, ...running, at };
+}
+
+/** The events from now on. */
+function watch<E>(stream: (signal: AbortSignal) => AsyncIterable<E>): E[] {
+  const ending = new AbortController();
+  const events: E[] = [];
+  const done = (async () => {
+    for await (const event of stream(ending.signal)) events.push(event);
+  })();
+  onTestFinished(async () => {
+    ending.abort();
+    await done;
+  });
+  return events;
+}
+
+describe("a centre", () => {
+  test("shows the rigs of all sites, in rows, whole and in sums, under its own numbers", async () => {
+    const { barn, centre, at } = await startFarms();
+    const group = await barn.bench.service.addGroup({ name: "Attic", parentId: 0 }, owner);
+    const [first = 0] = at(1);
+    await barn.bench.service.changeMiner({ id: numberThere(first), group: group.id }, owner);
+    await until(
+      async () => (await rowsOf(centre)).some((row) => row.group === numberAt(1, group.id)),
+      "the row in its new group",
+    );
+    expect(await centre.listGroups({}, owner)).toEqual([
+      { id: numberAt(1, 0), name: "Barn", parentId: 0 },
+      { id: numberAt(1, group.id), name: "Barn / Attic", parentId: numberAt(1, 0) },
+      { id: numberAt(2, 0), name: "Cabin", parentId: 0 },
+    ]);
+    const { groupList } = await centre.listMiners({}, owner);
+    expect(groupList.map(({ name, minerList }) => [name, minerList.length])).toEqual(
+      expect.arrayContaining([
+        ["Barn / Attic", 1],
+        ["Cabin", 1],
+      ]),
+    );
+    expect(minersIn(groupList).map(({ id }) => id)).toEqual(expect.arrayContaining([...at(0), ...at(1), ...at(2)]));
+    for (const filter of ["Barn", numberAt(1, 0)]) {
+      const rows = await centre.listMinerRows({ view: "list", group: filter }, owner);
+      expect(rows.miners.map(({ id }) => id)).toEqual(at(1));
+      expect(
+        minersIn((await centre.listMiners({ group: filter }, owner)).groupList)
+          .map(({ id }) => id)
+          .toSorted(),
+      ).toEqual(at(1).toSorted());
+    }
+    const attic = await centre.listMinerRows({ view: "list", group: "Barn / Attic" }, owner);
+    expect(attic.miners.map(({ id }) => id)).toEqual([first]);
+    expect((await centre.getMiner({ id: first }, owner)).groupId).toBe(numberAt(1, group.id));
+    const summary = await centre.getSummary({}, owner);
+    expect([summary.totalCount, summary.runningCount, summary.money?.minerCount]).toEqual([4, 4, 4]);
+    const { coinList } = summary;
+    const hashrate = (await rowsOf(centre)).reduce((sum, row) => sum + (row.hashrate ?? 0), 0);
+    const shown = coinList.reduce((sum, each) => sum + (each.hashrateValue ?? 0), 0);
+    if (coinList.length > 0) expect(shown / hashrate).toBeCloseTo(1, 2);
+    await expect(centre.getMiner({ id: numberAt(2, 77) }, owner)).rejects.toMatchObject({
+      code: "not.found",
+      message: `There is no miner ${numberAt(2, 77)}`,
+    });
+    expect(await refusal(centre.getMiner({ id: numberAt(9, 1) }, owner))).toBe("not.found");
+  });
+
+  test("passes a command on to the rig, once for each key, with the person in the log of the site", async () => {
+    const { barn, centre, own, at } = await startFarms();
+    const anna = await own.service.saveUser({ id: 0, name: "anna", privilege: "control" }, owner);
+    const who: Caller = { actor: "anna", userId: anna.id, idempotency: { key: "k-1" } };
+    const [, rig = 0] = at(1);
+    const input = { id: rig, action: "locate", on: true } as const;
+    const reply = await centre.minerAction(input, who);
+    expect(await centre.minerAction(input, who)).toEqual(reply);
+    const there = await barn.bench.commands(numberThere(rig));
+    expect(there.map(({ action, actor, state }) => [action, actor, state])).toEqual([
+      ["locate", "anna for head-office", "done"],
+    ]);
+    expect(reply.commandId).toBe(numberAt(1, there[0]?.id ?? 0));
+    const { commandList } = await centre.listCommands({}, owner);
+    expect(commandList.map(({ id, minerId }) => [id, minerId])).toEqual([[reply.commandId, rig]]);
+    // Another user's request with the same key is another request.
+    await centre.minerAction(input, { ...owner, idempotency: { key: "k-1" } });
+    expect(await barn.bench.commands(numberThere(rig))).toHaveLength(2);
+  });
+
+  test("splits an action for many miners by site, and goes on where one cannot be reached", async () => {
+    const { cabin, centre, at, reaches } = await startFarms();
+    const body = { action: "restart", parameters: {}, parallel: 16, delay: 0, dryRun: false } as const;
+    const ended = async (id: number) => {
+      await until(async () => (await centre.getBulkAction({ id }, owner)).state !== "running", "the job to end");
+      return centre.getBulkAction({ id }, owner);
+    };
+    const all = await ended((await centre.startBulkAction({ ...body, all: true }, owner)).id);
+    expect([all.total, all.results.map(({ minerId }) => minerId).toSorted()]).toEqual([
+      4,
+      [...at(0), ...at(1), ...at(2)].toSorted(),
+    ]);
+    const jobs = await centre.listBulkActions({}, owner);
+    expect(jobs.map(({ id, total }) => [id, total])).toEqual([[all.id, 4]]);
+    await cabin.cut();
+    await reaches("Cabin", "unreachable");
+    const some = { ...body, miners: [...at(1), ...at(2)] };
+    const job = await ended((await centre.startBulkAction(some, owner)).id);
+    const lost = job.results.find(({ minerId }) => siteOf(minerId) === 2);
+    expect([job.total, job.failed >= 1, lost?.state]).toEqual([3, true, "failed"]);
+    expect(lost?.message).toMatch(/^The site Cabin cannot be reached, so nothing was sent/);
+    expect(await refusal(centre.startBulkAction({ ...body, miners: at(2) }, owner))).toBe("service.not-ready");
+  });
+
+  test("keeps the rows of a site that is cut off, marked, with one event and one notification, and is up to date again", async () => {
+    const { cabin, centre, at, reaches } = await startFarms();
+    const [rig = 0] = at(2);
+    const rowOf = async () => (await rowsOf(centre)).find(({ id }) => id === rig);
+    const before = await rowOf();
+    const events = watch<RowEvent>((signal) => centre.watchMinerRows({ view: "list" }, owner, signal));
+    await cabin.cut();
+    await reaches("Cabin", "unreachable");
+    const lost = await rowOf();
+    expect(lost).toEqual({ ...before, siteUnreachable: expect.any(String) });
+    await until(() => events.some(({ type }) => type === "site"), "the event of the site");
+    expect(events.filter(({ type, data }) => type === "miner" && "id" in data && data.id === rig)).toEqual([]);
+    const summary = await centre.getSummary({}, owner);
+    expect([summary.totalCount, summary.metaData.warningList[0]]).toEqual([
+      3,
+      "1 of 2 sites: the sums leave out 1 miners of Cabin",
+    ]);
+    const said = async () =>
+      (await centre.listNotifications({}, owner)).notificationList.filter(({ title }) =>
+        title?.startsWith("The site Cabin"),
+      );
+    expect(await said()).toMatchObject([{ closedUtc: null, count: 1 }]);
+    const refused = await problem(centre.minerAction({ id: rig, action: "restart" }, owner));
+    expect([refused.code, refused.status]).toEqual(["service.not-ready", 503]);
+    const list = await centre.listMiners({}, owner);
+    expect(list.metaData.warningList[0]).toMatch(/^Without Cabin and its 1 miners: The site Cabin cannot be reached/);
+
+    await cabin.bench.service.changeMiner({ id: numberThere(rig), name: "renamed" }, owner);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await rowOf())?.name === "renamed", "the row as it is now");
+    expect((await rowOf())?.siteUnreachable).toBeUndefined();
+    expect(await said()).toMatchObject([{ closedUtc: expect.any(String) }]);
+    expect((await centre.getSummary({}, owner)).totalCount).toBe(4);
+  });
+
+  test("sends whole miners to those who watch them", async () => {
+    const { barn, centre, at } = await startFarms();
+    const events = watch<ServiceEvent>((signal) => centre.watchEvents({ types: ["miner"] }, owner, signal));
+    const [rig = 0] = at(1);
+    const isNamed = (event: ServiceEvent): boolean =>
+      event.type === "miner" && event.data.id === rig && event.data.name.startsWith("renamed");
+    let changes = 0;
+    await until(async () => {
+      changes += 1;
+      await barn.bench.service.changeMiner({ id: numberThere(rig), name: `renamed ${changes}` }, owner);
+      return events.some(isNamed);
+    }, "the miner with a new name");
+    const found = events.find((event) => event.type === "miner" && event.data.id === rig);
+    expect(found?.type === "miner" && found.data.readings.at).toEqual(expect.any(String));
+  });
+
+  test("lets a caller do at a site what they may do here, and no more than its own key may there", async () => {
+    const barn = await startSite("Barn", { rigs: [cgminer], privilege: "view" });
+    const cabin = await startSite("Cabin", { rigs: [cgminer] });
+    const { centre, own } = await startCentre([barn, cabin]);
+    const user = async (privilege: "view" | "control", groups: number[] | null): Promise<Caller> => {
+      const { id } = await own.service.saveUser({ id: 0, name: `${privilege} ${groups}`, privilege, groups }, owner);
+      return { actor: "user", userId: id };
+    };
+    const [viewer, some] = [await user("view", null), await user("control", [])];
+    const [there, here] = await rowsOf(centre).then((rows) =>
+      [1, 2].map((site) => rows.find(({ id }) => siteOf(id) === site)),
+    );
+    const locate = (id = 0) => ({ id, action: "restart" }) as const;
+    expect(await refusal(centre.minerAction(locate(there?.id), owner))).toBe("user.forbidden");
+    expect(await refusal(centre.minerAction(locate(here?.id), viewer))).toBe("user.forbidden");
+    expect(await refusal(centre.minerAction(locate(here?.id), some))).toBe("user.forbidden");
+    expect(await rowsOf(centre, some)).toEqual([]);
+    expect(minersIn((await centre.listMiners({}, some)).groupList)).toEqual([]);
+    expect((await centre.getSummary({}, some)).totalCount).toBe(0);
+    expect(await rowsOf(centre, viewer)).toHaveLength(2);
+    const { canReboot, canRestart } = await centre.getMiner({ id: here?.id ?? 0 }, viewer);
+    expect([canReboot, canRestart]).toEqual([false, false]);
+    const pool = { description: "main", coinAlgorithm: "SHA-256", plainWorkerPassword: "hidden" };
+    const url = "stratum+tcp://pool.example:3333";
+    const unset = { coinClass: undefined, coinShortName: undefined, workerName: undefined, walletAddress: undefined };
+    await cabin.bench.service.savePool({ id: 0, url, ...pool, ...unset }, owner);
+    const { list } = await centre.listPools({}, owner);
+    expect(list.map(({ id, plainWorkerPassword }) => [siteOf(id), plainWorkerPassword])).toEqual([[2, ""]]);
+  });
+
+  test("refuses what cannot be a site, with the reason, and shows the others", async () => {
+    const barn = await startSite("Barn", { rigs: [cgminer] });
+    const other = await startCentre([barn]);
+    const itself = await startSite("Itself");
+    const places = [
+      barn,
+      { ...barn, name: "Twin" },
+      { ...barn, name: "Wrong key", key: "another-key-than-that" },
+      { name: "Itself", url: itself.url, key: itself.key },
+    ];
+    const { centre, reaches, site } = await startCentre(places, { own: itself.bench, waits: false });
+    await reaches("Barn", "connected");
+    const problems = [];
+    for (const name of ["Twin", "Wrong key", "Itself"]) {
+      await reaches(name, "refused");
+      problems.push((await site(name))?.problem);
+    }
+    expect(problems).toEqual([
+      "It is the same service as the site Barn",
+      expect.stringContaining("key"),
+      "It is this service itself",
+    ]);
+    expect(await rowsOf(centre)).toHaveLength(1);
+    expect((await other.centre.about(owner)).sites).toBe(1);
+  });
+
+  test("keeps the number of a site by its name, also after it was away from the configuration", async () => {
+    const barn = await startSite("Barn");
+    const cabin = await startSite("Cabin");
+    const first = await startCentre([barn, cabin]);
+    const numbers = async ({ centre }: typeof first) =>
+      Object.fromEntries((await centre.listSites({}, owner)).map(({ id, name }) => [name, id]));
+    expect(await numbers(first)).toEqual({ Barn: 1, Cabin: 2 });
+    await first.close();
+    const second = await startCentre([cabin, { ...barn, name: "Shed" }], { own: first.own });
+    expect(await numbers(second)).toEqual({ Cabin: 2, Shed: 3 });
+    await second.close();
+    const third = await startCentre([barn], { own: first.own });
+    expect(await numbers(third)).toEqual({ Barn: 1 });
+  });
+});
