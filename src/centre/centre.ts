@@ -176,7 +176,7 @@ class Centre {
     return {
       ...rest,
       ...calls,
-      listSites: async () => this.#others().map((site) => site.shown()),
+      listSites: async (_input, caller) => (own.accessOf(caller).all ? this.#others().map((site) => site.shown()) : []),
       getSummary: (_input, caller) => this.#summary(caller),
       listMinerRows: this.#list.listMinerRows,
       prepare: (operation, input, caller) =>

@@ -166,7 +166,6 @@ const viewers = { privilege: "view", scope: "visible" } as const;
 const operators = { privilege: "control", scope: "visible" } as const;
 const administrators = { privilege: "administrator", scope: "visible" } as const;
 const closed = { privilege: "administrator", scope: "all" } as const;
-const viewersOfAll = { privilege: "view", scope: "all" } as const;
 
 type Rest = Omit<Operation, "kind" | "method" | "path" | "access">;
 const call =
@@ -959,9 +958,10 @@ export const operations = {
     status: 201,
     extension,
   }),
-  listSites: get("/api/sites", viewersOfAll, {
+  listSites: get("/api/sites", viewers, {
     scope: "own",
-    summary: "The sites whose rigs this service shows beside its own, and whether they can be reached",
+    summary:
+      "The sites whose rigs this service shows beside its own, and whether they can be reached; for callers who see all groups and pools",
     reply: named<Site[]>(z.array(Site)),
     extension,
   }),

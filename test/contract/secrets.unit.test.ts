@@ -108,6 +108,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .rules[].onGiveUp[].headers[]",
     "config .schedules[].do[].headers[]",
     "config .schedules[].onEnd[].headers[]",
+    "config .sites[].key",
     "config .users[].key",
     "config .electricity.source.token",
     "config .electricity.source.headers[]",

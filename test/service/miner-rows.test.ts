@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { MinerRowsQuery } from "../../src/contract/inputs.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
-import { type MinerRow, MinerRowList, rowColumnNames, rowOf, usualColumns } from "../../src/contract/rows.ts";
+import { type MinerRow, MinerRowList, requiredColumns, rowColumnNames, rowOf } from "../../src/contract/rows.ts";
 import type { Caller, Input } from "../../src/contract/service.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { refusal } from "../errors.ts";
@@ -97,7 +97,7 @@ describe("the list of rows", () => {
     const { bench, ant, off } = await openThree();
     const all = sent(bench, {}).list;
     expect(all).toMatchObject({ whole: true, removed: [] });
-    for (const row of all.miners) expect(Object.keys(row)).toEqual(usualColumns);
+    for (const row of all.miners) expect(Object.keys(row)).toEqual(requiredColumns);
     expect(sent(bench, { tag: "loud", fields: "model,name" }).list.miners).toEqual([
       { id: ant, name: "ant", model: (await bench.get(ant)).hardware },
     ]);
