@@ -32,7 +32,10 @@ export interface ConnectOptions {
   readonly timeout?: number;
   /** Interval for polling a server without its own events, s; default: 15. */
   readonly poll?: number;
-  /** The caller of a centre: the server shows its actors, if the key is marked as a centre's there; default: false. */
+  /**
+   * The caller is a centre: the server shows its actors, if the key is marked as a centre's there, and the rows of the server
+   * are kept by the caller alone, which is told that the server is away; default: false.
+   */
   readonly isCentre?: boolean;
   readonly log?: Log;
   /** Epoch ms. */
@@ -94,6 +97,7 @@ export function connectOver(platform: Platform, options: ConnectOptions): Mining
     session,
     pollSeconds,
     reach,
+    remembers: isCentre !== true,
     log,
     changes,
     calls,
@@ -112,7 +116,7 @@ export function connectOver(platform: Platform, options: ConnectOptions): Mining
     listMinerRows: async (input, caller) => {
       const { list, all } = await rowLists(input, caller);
       if (all !== undefined) lastLists.keep(list.version, all());
-      if (isWhole(input)) lastLists.rows(caller, list);
+      if (isWhole(input) && isCentre !== true) lastLists.rows(caller, list);
       return list;
     },
     listNotifications: (input, caller) =>

@@ -36,6 +36,8 @@ export interface WatchContext {
   /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
   readonly reach: Reach | undefined;
+  /** Whether the miners are kept, for reporting each as unreachable; a hundred thousand rows are too much to keep twice. */
+  readonly remembers: boolean;
   readonly log: Log | undefined;
 }
 

@@ -198,6 +198,7 @@ class Watch<T extends Listed> {
 
   #remember(event: EventWith<T>): EventWith<T> {
     this.#last = event.id;
+    if (!this.#context.remembers) return event;
     if (event.type === "miner") this.#currentMiners().set(event.data.id, event.data);
     if (event.type === "miner-removed") this.#currentMiners().delete(event.data.id);
     return event;

@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites\.\n/,
       ),
     });
   });
@@ -103,6 +103,12 @@ describe("the report", () => {
       "rules.start.ms",
       "settings.10000.ms",
       "mcp.10000.cpu.ms",
+      "sites.100000.list.ms",
+      "sites.100000.summary.ms",
+      "sites.100000.event.p99.ms",
+      "sites.100000.cores",
+      "sites.100000.memory.gb",
+      "sites.growth",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

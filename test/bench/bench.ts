@@ -16,6 +16,7 @@ import { rows } from "./rows.ts";
 import { rules } from "./rules.ts";
 import { list, summary } from "./serving.ts";
 import { settings } from "./settings.ts";
+import { sites } from "./sites.ts";
 import type { Measured } from "./statistics.ts";
 
 /** `npm run bench`: docs/performance.md says what is measured and how. */
@@ -38,6 +39,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   rules,
   settings,
   mcp,
+  sites,
 };
 
 async function main(args: string[]): Promise<number> {

@@ -26,6 +26,7 @@ export const partNames = [
   "rules",
   "settings",
   "mcp",
+  "sites",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -390,6 +391,54 @@ export const figures: readonly Figure[] = [
     meaning: "MCP's list_rigs of 10,000 over POST /mcp, CPU",
     unit: "ms",
     aim: 50,
+    better: "less",
+  },
+  {
+    name: "sites.100000.list.ms",
+    part: "sites",
+    meaning: "the first rows of 100,000 rigs at 20 sites behind one centre",
+    unit: "ms",
+    aim: 1_000,
+    better: "less",
+  },
+  {
+    name: "sites.100000.summary.ms",
+    part: "sites",
+    meaning: "their sums over HTTP",
+    unit: "ms",
+    aim: 50,
+    better: "less",
+  },
+  {
+    name: "sites.100000.event.p99.ms",
+    part: "sites",
+    meaning: "from a change at a site to the stream of the centre",
+    unit: "ms",
+    aim: 100,
+    better: "less",
+  },
+  {
+    name: "sites.100000.cores",
+    part: "sites",
+    meaning: "the centre while each rig changes every 10 s, CPU",
+    unit: "cores",
+    aim: 1,
+    better: "less",
+  },
+  {
+    name: "sites.100000.memory.gb",
+    part: "sites",
+    meaning: "memory of the centre",
+    unit: "GB",
+    aim: 1.5,
+    better: "less",
+  },
+  {
+    name: "sites.growth",
+    part: "sites",
+    meaning: "CPU a change at 50 sites, against the same rigs at one",
+    unit: "ratio",
+    aim: null,
     better: "less",
   },
 ];
