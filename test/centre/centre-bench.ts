@@ -13,6 +13,12 @@ import { until } from "../until.ts";
 
 const log = pino({ level: "silent" });
 
+/** Runs what ends a part: after the test, or when a program that is not a test says so. */
+let atEnd: (end: () => unknown) => void = onTestFinished;
+export const endBy = (run: (end: () => unknown) => void): void => {
+  atEnd = run;
+};
+
 /** The owner at the centre, and who reads at sites. */
 export const owner: Caller = { actor: "test" };
 
@@ -40,9 +46,9 @@ export async function startSite(name: string, { rigs = [], privilege = "administ
   const users = [{ name: "head-office", key, privilege, centre: true }];
   const bench = await openBench({ rigs, config: { users, ...config } });
   for (const { address, kind } of bench.farm.rigs) await bench.add(address, { driver: kind });
-  const settings = HttpSettings.parse({ port: 0, key: `key-of-${name}-itself` });
+  const settings = HttpSettings.parse({ port: 0, key: `key-of-${name.replaceAll(" ", "-")}-itself` });
   const server = await startHttpServer({ service: bench.service, settings, log, version: "1" });
-  onTestFinished(() => server.close());
+  atEnd(() => server.close());
   return reachable(name, bench, server.address.port);
 }
 
@@ -58,7 +64,7 @@ async function reachable(name: string, bench: Bench, port: number): Promise<Runn
     client.pipe(behind);
     behind.pipe(client);
   });
-  onTestFinished(() => relay.close());
+  atEnd(() => relay.close());
   return {
     name,
     url: `http://127.0.0.1:${relay.port}`,
@@ -103,7 +109,7 @@ export async function startCentre(
     if (isOpen) await centre.close();
     isOpen = false;
   };
-  onTestFinished(close);
+  atEnd(close);
   const site = async (name: string) => (await centre.listSites({}, owner)).find((each) => each.name === name);
   const reaches = (name: string, state: Site["state"]) =>
     until(async () => (await site(name))?.state === state, `${name} to be ${state}`, { details: () => site(name) });

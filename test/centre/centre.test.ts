@@ -9,6 +9,7 @@ import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { owner, startCentre, startSite } from "./centre-bench.ts";
+import { commandsOverCutLines } from "./cut-lines.ts";
 
 afterEach(closeBenches);
 
@@ -257,5 +258,13 @@ describe("a centre", () => {
     await second.close();
     const third = await startCentre([barn], { own: first.own });
     expect(await numbers(third)).toEqual({ Barn: 1 });
+  });
+
+  // Five rounds of 200 commands with longer cuts are `npm run torture -- sites`.
+  test("loses no command and has none done twice while the lines to its sites are cut", async () => {
+    const { wrong, done, cuts } = await commandsOverCutLines(3, 40, 150);
+    expect(wrong).toEqual([]);
+    expect(done).toBeGreaterThan(0);
+    expect(cuts).toBeGreaterThan(0);
   });
 });
