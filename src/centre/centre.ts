@@ -309,8 +309,9 @@ class Centre {
 
   /** The share of a site in a reply; undefined if it has none. */
   async #share(site: Site, name: CallName, there: object, caller: Caller): Promise<unknown> {
+    if (name !== "listGroups" && !site.offers(name)) return undefined;
     if (name === "listGroups") {
-      const known = site.id !== 0 && !site.isReached;
+      const known = site.id !== 0 && (!site.isReached || !site.offers(name));
       const groups = known ? site.groups : await this.#inTime(this.#ask(site, name, there, caller), site);
       return groupsOf({ id: site.id, name: site.name, groups: groups as Group[] });
     }

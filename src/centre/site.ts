@@ -92,6 +92,11 @@ export class Site {
     return this.#summary;
   }
 
+  /** Whether it offers the operation, as far as is known. */
+  offers(name: OperationName): boolean {
+    return !this.#lacks.includes(name);
+  }
+
   get about(): About | null {
     return this.#about;
   }
@@ -192,7 +197,7 @@ export class Site {
       const { service } = this;
       const [list, groups, summary] = await Promise.all([
         service.listMinerRows({ view: "list", fields }, reader),
-        this.#lacks.includes("listGroups") ? [] : service.listGroups({}, reader),
+        this.offers("listGroups") ? service.listGroups({}, reader) : [],
         service.getSummary({}, reader),
       ]);
       const before = this.#rows;

@@ -245,9 +245,9 @@ async function withSites(
   if (config.sites.length === 0) return own;
   const { openCentre } = await import("../centre/centre.ts");
   const { connectService } = await import("../client/index.ts");
-  const places = config.sites.map(({ name, url, urls = [], key }) => {
+  const places = config.sites.map(({ name, url, urls = [], key, locale = "en-US" }) => {
     const all = url === undefined ? urls : [url];
-    const service = connectService({ url: all, name, key, isCentre: true, poll: 5, log });
+    const service = connectService({ url: all, name, key, locale, isCentre: true, poll: 5, log });
     return { name, url: all[0] ?? "", service };
   });
   const { now } = live.part("display at the centre", ["display"]);

@@ -15,6 +15,11 @@ export const SiteSettings = z
       .describe("name of the site; its number belongs to this name"),
     url: Url.optional().describe("address of its service, such as https://cabin.example:17790"),
     urls: z.array(Url).min(1).max(10).optional().describe("or several of one service: the first that answers is used"),
+    locale: z
+      .string()
+      .max(40)
+      .optional()
+      .describe("number format of a service that is not Rigbridge, such as sv-SE; default: en-US"),
     key: secret(z.string().min(1).max(1_000).optional()).describe(
       "API key there; it limits what can be done from here",
     ),

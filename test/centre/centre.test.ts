@@ -1,9 +1,11 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { RowEvent, ServiceEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import type { Caller, MiningService } from "../../src/contract/service.ts";
 import { numberAt, numberThere, siteOf } from "../../src/contract/site-numbers.ts";
-import type { RigSpec } from "../../src/simulator/index.ts";
+import { type RigSpec, startTwin } from "../../src/simulator/index.ts";
+import { answering, closeServers, sendJson } from "../client/servers.ts";
 import { problem, refusal } from "../errors.ts";
 import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
@@ -258,6 +260,40 @@ describe("a centre", () => {
     await second.close();
     const third = await startCentre([barn], { own: first.own });
     expect(await numbers(third)).toEqual({ Barn: 1 });
+  });
+
+  test("shows a server of another product as far as that goes, and says what it lacks", async () => {
+    const twin = await startTwin({ miners: 3, key: "key-of-the-twin-server" });
+    onTestFinished(() => twin.close());
+    const { centre, site } = await startCentre([{ name: "Old farm", url: twin.url, key: "key-of-the-twin-server" }]);
+    await until(async () => (await rowsOf(centre)).length === 3, "its rows");
+    const [row] = await rowsOf(centre);
+    expect(await centre.getMiner({ id: row?.id ?? 0 }, owner)).toMatchObject({ id: row?.id, name: row?.name });
+    expect((await centre.getSummary({}, owner)).totalCount).toBe(3);
+    expect((await centre.listPools({}, owner)).list.every(({ id }) => siteOf(id) === 1)).toBe(true);
+    expect(await site("Old farm")).toMatchObject({ version: null, lacks: expect.arrayContaining(["addMiner"]) });
+    expect(await refusal(centre.deleteMiner({ id: row?.id ?? 0 }, owner))).toBe("service.unsupported");
+    const { list, metaData } = { list: await centre.listGroups({}, owner), ...(await centre.getSummary({}, owner)) };
+    expect(list.map(({ name }) => name)).toContain("Old farm");
+    expect(metaData.warningList.filter((each) => each.startsWith("Without"))).toEqual([]);
+  });
+
+  test.each([
+    ["hangs", () => new Promise(() => undefined)],
+    ["answers a page of HTML", (response: ServerResponse) => response.end("<html>hello</html>")],
+    ["answers with JSON of another shape", (response: ServerResponse) => sendJson(response, { id: "<script>" })],
+  ])("says why a server that %s is no site, and serves the others meanwhile", async (_, answer) => {
+    const server = await answering((_request, response) => void answer(response));
+    onTestFinished(closeServers);
+    const barn = await startSite("Barn", { rigs: [cgminer] });
+    const { centre, reaches, site } = await startCentre([barn, { name: "Odd", url: server.url, key: "key-of-odd" }], {
+      waits: false,
+    });
+    await reaches("Barn", "connected");
+    await until(async () => !["connecting", "connected"].includes((await site("Odd"))?.state ?? ""), "the odd server");
+    expect((await site("Odd"))?.problem).toMatch(/127\.0\.0\.1/);
+    expect(await rowsOf(centre)).toHaveLength(1);
+    expect((await centre.getSummary({}, owner)).metaData.warningList[0]).toMatch(/^1 of 2 sites/);
   });
 
   // Five rounds of 200 commands with longer cuts are `npm run torture -- sites`.
