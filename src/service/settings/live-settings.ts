@@ -9,10 +9,14 @@ export const liveLists = [
   "pools",
   "poolGroups",
   "templates",
+  "algorithms",
+  "coins",
   "rules",
   "schedules",
   "maintenance",
   "users",
+  "channels",
+  "hooks",
 ] as const;
 export type LiveList = (typeof liveLists)[number];
 

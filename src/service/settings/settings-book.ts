@@ -204,10 +204,11 @@ export class SettingsBook {
     };
   }
 
-  /** Rigs of the file end the demo, which only a start without it does. */
+  /** Beside rigs of the file a demo has fewer of its own, and no house: the first and the last one need a new start. */
   #canFollow(key: string, wanted: Config): boolean {
     if (!isLiveKey(key) || this.live.waits(key, wanted)) return false;
-    return isSettingsSection(key) || this.#demo === null;
+    const isAlone = ({ miners }: Config): boolean => miners.length === 0;
+    return key !== "miners" || this.#demo === null || isAlone(wanted) === isAlone(this.config);
   }
 
   #refuseOfFile(section: SettingsSection): void {

@@ -4,6 +4,7 @@ import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { closeBenches, openBench } from "../bench.ts";
 import { closeLoopBenches, openLoopBench } from "../loop-bench.ts";
+import { openDouble } from "../notifications/doubles.ts";
 import { admin, closeSettingsBenches, openSettingsBench } from "./settings-bench.ts";
 
 afterEach(async () => {
@@ -68,6 +69,36 @@ test("rigs that the file adds and drops come and go, and the others keep their r
   await bench.service.reloadSettings({}, admin);
   await until(() => mining(2), "the rig to be read again");
   expect(of(await listed(), "Back")?.id).toBe(of(before, "Dropped")?.id);
+});
+
+test("channels and hooks come and go with the file, while a message is under way and rules that name them are watched", async () => {
+  const answers: (() => void)[] = [];
+  const { heard, url } = await openDouble((response) => void answers.push(() => response.end("ok")));
+  const channel = (key: string) => `{key: ${key}, type: slack, url: "${url}/${key}"}`;
+  const hook = (secret: string) => `hooks: [{name: door, secret: ${secret}}]`;
+  const yaml = (keys: readonly string[], secret: string) => `channels: [${keys.map(channel).join()}]\n${hook(secret)}`;
+  const bench = await openSettingsBench(yaml(["kept", "dropped"], "the-first-secret-of-it"));
+  const { service } = bench;
+  await service.addRule(
+    { key: "bell", when: { all: [{ hook: "door" }] }, do: [{ notify: "dropped", text: "it rings" }] } as never,
+    admin,
+  );
+  const digest = service.hookDigest?.("door");
+  const sending = service.testChannel({ key: "kept" }, admin);
+  await until(() => heard.length === 1, "the message to be under way");
+  bench.write(yaml(["kept", "added"], "the-second-secret-of-it"));
+  await service.reloadSettings({}, admin);
+  answers[0]?.();
+  expect(await sending).toMatchObject({ success: true });
+  expect((await service.listChannels({}, admin)).map(({ key }) => key)).toEqual(["kept", "added"]);
+  expect(service.hookDigest?.("door")).not.toBe(digest);
+  const open = async () => (await service.listNotifications({}, admin)).notificationList.map(({ message }) => message);
+  expect(await open()).toEqual([expect.stringContaining("names the channel dropped, which no longer exists")]);
+  bench.write(yaml(["kept", "dropped"], "the-second-secret-of-it"));
+  await service.reloadSettings({}, admin);
+  expect(await service.listNotifications({}, admin)).toMatchObject({
+    notificationList: [{ closedUtc: expect.any(String) }],
+  });
 });
 
 test("the maker's login is tried, or no longer, and rigs are shown all the while", async () => {
