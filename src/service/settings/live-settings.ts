@@ -53,7 +53,6 @@ interface Part {
 /** Fields that no part applies live: they keep their values from the start of the service, like undeclared sections. */
 const fixedFields: Partial<Record<LiveKey, readonly string[]>> = {
   http: ["host", "port"],
-  poll: ["workers"],
 };
 
 /** The settings in effect, and the parts of the service that apply their changes. */

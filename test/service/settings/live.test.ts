@@ -33,6 +33,29 @@ test("rigs are read at another interval, beside a command that is under way, and
   );
 });
 
+test("other threads take over the rigs with their readings, beside a command that is under way", async () => {
+  const bench = await openBench({ rigs: [axeos, axeos] });
+  const ids = [await bench.add(bench.rig(0).address), await bench.add(bench.rig(1).address)];
+  const before = await Promise.all(ids.map((id) => bench.get(id)));
+  const asked = bench.farm.rigs.map(({ requests }) => requests.count);
+  for (const workers of [2, 1, 0]) {
+    const command = bench.act(ids[0] ?? 0, { action: "set", property: "fan", value: `${50 + workers}` });
+    const { section } = await bench.service.saveSettings(
+      { section: "poll", value: { interval: 3600, workers } },
+      admin,
+    );
+    expect(section.restart).toBe(false);
+    expect(await command).toMatchObject({ success: true });
+    await until(() => bench.service.workers?.().length === workers, "the threads");
+    const after = await bench.get(ids[1] ?? 0);
+    expect(after.readings).toEqual(before[1]?.readings);
+    expect(after.statusInfo.statusDisplay).toBe("Mining");
+    expect((await bench.poll(ids[0] ?? 0)).statusInfo.statusDisplay).toBe("Mining");
+  }
+  // The rig without commands was not read again.
+  expect(bench.farm.rigs[1]?.requests.count).toBe(asked[1]);
+});
+
 test("rigs that the file adds and drops come and go, and the others keep their readings and their history", async () => {
   const rigs = await startFarm({ rigs: [axeos, axeos, axeos] });
   onTestFinished(() => rigs.close());
