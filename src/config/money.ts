@@ -145,7 +145,7 @@ const day = z
     /^(mon|tue|wed|thu|fri|sat|sun)(-(mon|tue|wed|thu|fri|sat|sun))?$/,
     "must be a day such as mon, or days such as mon-fri",
   );
-const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as "22:00", in quotes');
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
 export const ZoneSettings = z.strictObject({
   days: z

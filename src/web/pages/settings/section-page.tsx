@@ -17,7 +17,7 @@ import { may } from "../../session.ts";
 import { SectionNow } from "./section-now.tsx";
 import { useSectionTest } from "./section-test.tsx";
 import { sectionForm } from "./section-value.ts";
-import { sectionWords } from "./section-words.ts";
+import { atFields, sectionWords } from "./section-words.ts";
 import "./settings.css";
 
 /** One section of the service's settings. */
@@ -211,16 +211,3 @@ function Draft({ text }: { text: string }) {
     </label>
   );
 }
-
-/** The service locates mistakes in the whole configuration; the form starts inside the section. */
-const atFields =
-  (section: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof Problem)) throw error;
-    const start = `${section}.`;
-    const mistakes = error.mistakes.map(({ path, message }) => ({
-      path: path.startsWith(start) ? path.slice(start.length) : path,
-      message,
-    }));
-    throw new Problem(error.status, error.code, error.message, mistakes);
-  };
