@@ -94,6 +94,35 @@ test("rigs that the file adds and drops come and go, and the others keep their r
   expect(of(await listed(), "Back")?.id).toBe(of(before, "Dropped")?.id);
 });
 
+test("a rule that did not change acts on the rig that has its name now", async () => {
+  const rigs = await startFarm({ rigs: [axeos, axeos] });
+  onTestFinished(() => rigs.close());
+  const yaml = (...names: string[]) =>
+    [
+      "miners:",
+      ...rigs.rigs.map(({ address }, index) => `  - {address: "${address}", name: ${names[index]}}`),
+      "rules:",
+      "  - {key: quiet, scope: {miners: [Attic]}, when: {all: [{reading: power, above: 1}]}, do: [{action: stop}]}",
+    ].join("\n");
+  const bench = await openSettingsBench(yaml("Attic", "Cellar"));
+  const mining = () => rigs.rigs.map(({ model }) => model.mining);
+  await until(() => mining()[0] === false, "the rig called Attic to be stopped");
+  expect(mining()).toEqual([false, true]);
+  // The other rig is not read again before an hour; a new rule fires at a turn, after which only changes count.
+  const probe = {
+    key: "probe",
+    scope: { miners: ["Cellar"] },
+    when: { all: [{ reading: "power", above: 1 }] },
+    do: [{ notify: "all", text: "it mines" }],
+  };
+  await bench.service.addRule(probe as never, admin);
+  const notified = async () => (await bench.service.listNotifications({}, admin)).notificationList.length;
+  await until(async () => (await notified()) > 0, "a turn of the rules");
+  bench.write(yaml("Cellar", "Attic"));
+  await bench.service.reloadSettings({}, admin);
+  await until(() => mining()[1] === false, "the rig that is called Attic now to be stopped");
+});
+
 test("channels and hooks come and go with the file, while a message is under way and rules that name them are watched", async () => {
   const answers: (() => void)[] = [];
   const { heard, url } = await openDouble((response) => void answers.push(() => response.end("ok")));
