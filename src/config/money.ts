@@ -155,14 +155,14 @@ export const ZoneSettings = z.strictObject({
     .optional()
     .describe("days on which it begins, such as [mon-fri]; absent = every day"),
   from: timeOfDay.describe("when it begins"),
-  to: timeOfDay.describe("when it ends; earlier than from = on the next day, the same = after a whole day"),
+  to: timeOfDay.describe("when it ends; earlier than its beginning = on the next day, the same = after a whole day"),
   price: z.number().min(-1000).max(1_000_000).describe("money per kWh"),
 });
 export type ZoneSettings = z.infer<typeof ZoneSettings>;
 
 export const ElectricitySettings = z
   .strictObject({
-    price: z.number().min(0).optional().describe("money per kWh; with zones: the price outside them"),
+    price: z.number().min(0).optional().describe("money per kWh; with prices by the hour: the one at all other hours"),
     zones: z
       .array(ZoneSettings)
       .min(1)
@@ -176,7 +176,7 @@ export const ElectricitySettings = z
       .min(-1_000_000)
       .max(1_000_000)
       .default(0)
-      .describe("surcharge per kWh in the display currency, added to every price before factor"),
+      .describe("surcharge per kWh in the display currency, added to every price before the factor"),
     factor: z.number().positive().max(1000).default(1).describe("what every price is multiplied by, such as a tax"),
   })
   .check(({ value, issues }) => {

@@ -73,13 +73,17 @@ function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
   const test = useSectionTest(key);
   const form = useMemo(() => sectionForm(section, whole), [section, whole]);
   const [did, setDid] = useState<SettingsChange | null>(null);
-  const after = (change: SettingsChange) => {
-    say(change.section.restart ? t.settings.savedForRestart : t.settings.saved);
+  /** Undoing twice brings back what was undone. */
+  const [isUndone, setIsUndone] = useState(false);
+  const after = (change: SettingsChange, isUndo = false) => {
+    const words = isUndo ? t.settings.undone : t.settings.saved;
+    say(change.section.restart ? t.settings.savedForRestart : words);
+    setIsUndone(isUndo);
     setDid(change);
     setSection(change.section);
   };
   const { busy, send } = useButton();
-  const undo = () => send(async () => after(await call("undoSettings", { section: key })));
+  const undo = () => send(async () => after(await call("undoSettings", { section: key }), !isUndone));
   const reset = () => send(async () => after(await call("resetSettings", { section: key })));
   const [isOutdated, setIsOutdated] = useState(false);
   const [turn, setTurn] = useState(0);
@@ -126,7 +130,7 @@ function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
         <p class="row section-actions">
           {undoable ? (
             <button type="button" class="button small" disabled={busy} onClick={() => void undo()}>
-              {t.settings.undoSection}
+              {isUndone ? t.settings.redoSection : t.settings.undoSection}
             </button>
           ) : null}
           {owner === "store" ? (
