@@ -4,12 +4,14 @@ import { coins as predefinedCoins } from "../catalogue/coins.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
-import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { invalid, RigbridgeError, thing } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
-import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
+import { isPrivate, type Network, parseNetwork, planSearch, unconfirmedAddresses } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
+import type { Detail } from "../messages/coded-text.ts";
+import { detail } from "../messages/detail.ts";
 import type { Finding, Path } from "./document.ts";
 import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
@@ -45,7 +47,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
   const groupNames = new Set([...textsOf(groups, "name"), ...also.groups]);
   const poolNames = textsOf(pools, "name");
   return [
-    ...exposure(config),
+    ...listening(config),
     ...otherStore(config),
     ...addresses(miners),
     ...miners.flatMap(plugAddress),
@@ -103,15 +105,19 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
   ];
 }
 
+interface Listening {
+  readonly host: string;
+  readonly key?: string | undefined;
+  readonly ingress?: string | undefined;
+  readonly open: boolean;
+}
+
 /** Why the service must not listen there, or null. Without a key it listens on loopback only. */
-export function exposed(http: {
-  host: string;
-  key?: string | undefined;
-  ingress?: string | undefined;
-  open: boolean;
-}): string | null {
-  if (http.key !== undefined || http.ingress !== undefined || http.open || isLoopback(http.host)) return null;
-  return `${http.host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone`;
+export const exposed = (http: Listening): string | null => exposure(http)?.text ?? null;
+
+function exposure({ host, key, ingress, open }: Listening): Detail | null {
+  if (key !== undefined || ingress !== undefined || open || isLoopback(host)) return null;
+  return detail("input.exposed", { host });
 }
 
 interface Entry {
@@ -131,12 +137,12 @@ const groupsIn = (config: Readonly<Record<string, unknown>>, at: Path): Entry[] 
 const textsOf = (entries: readonly Entry[], key: string): Set<string> =>
   new Set(entries.map(({ fields }) => fields[key]).filter((text) => typeof text === "string"));
 
-function exposure({ http }: Readonly<Record<string, unknown>>): Finding[] {
+function listening({ http }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(http) || typeof http.host !== "string") return [];
   const key = http.key === undefined ? undefined : "given";
   const ingress = typeof http.ingress === "string" ? http.ingress : undefined;
-  const message = exposed({ host: http.host, key, ingress, open: http.open === true });
-  return message === null ? [] : [{ path: ["http", "host"], message }];
+  const why = exposure({ host: http.host, key, ingress, open: http.open === true });
+  return why === null ? [] : [{ path: ["http", "host"], message: why.text, coded: why.coded }];
 }
 
 function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
@@ -247,16 +253,31 @@ function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
   const parsed: Network[] = [];
   const findings = texts.flatMap((text, index): Finding[] => {
     if (typeof text !== "string" || text === "") return [];
-    const message = refusalOf(() => {
+    const path = [...at, index];
+    try {
       const network = parseNetwork(text);
-      planSearch([network], { ports: [], yes: false });
-      parsed.push(network);
-    });
-    return message === null ? [] : [{ path: [...at, index], message }];
+      const why = tooLarge(network.last - network.first + 1) ?? (isPrivate(network) ? null : publicNetwork);
+      if (why === null) parsed.push(network);
+      return why === null ? [] : [{ path, message: why.text, coded: why.coded }];
+    } catch (error) {
+      const [mistake] = error instanceof RigbridgeError ? error.errors : [];
+      if (mistake === undefined) throw error;
+      return [{ path, message: mistake.message, coded: mistake.coded }];
+    }
   });
-  const together = refusalOf(() => planSearch(parsed, { ports: [], yes: false }));
-  return together === null ? findings : [...findings, { path: at, message: together }];
+  const together = tooLarge(planSearch(parsed, { ports: [], yes: true }).total);
+  return together === null ? findings : [...findings, { path: at, message: together.text, coded: together.coded }];
 }
+
+const publicNetwork = detail("input.publicNetwork");
+
+const tooLarge = (addresses: number): Detail | null =>
+  addresses <= unconfirmedAddresses
+    ? null
+    : detail("input.largeNetworks", {
+        count: addresses.toLocaleString("en-US"),
+        most: unconfirmedAddresses.toLocaleString("en-US"),
+      });
 
 function refusalOf(check: () => void): string | null {
   try {
@@ -280,7 +301,8 @@ function duplicates(
     const value = idOf(fields);
     const first = value === undefined ? undefined : seen.get(value);
     if (value !== undefined && first === undefined) seen.set(value, path);
-    return first === undefined ? [] : [{ path: [...path, key], message: `is also the ${what} of ${pathText(first)}` }];
+    const message = `is also the ${what} of ${pathText(first ?? [])}`;
+    return first === undefined ? [] : [{ path: [...path, key], message, coded: givenTwice }];
   });
 }
 
@@ -294,11 +316,18 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
     ? value.map((name: unknown, index) => ({ name, path: [...path, key, index] }))
     : [{ name: value, path: [...path, key] }];
   return names.flatMap(({ name, path: at }) =>
-    typeof name !== "string" || known.has(name)
-      ? []
-      : [{ path: at, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }],
+    typeof name !== "string" || known.has(name) ? [] : [noNamed(at, what, name, known)],
   );
 }
+
+/** `there is no group "Hal"; did you mean "Hall"?` */
+const noNamed = (path: Path, what: string, name: string, known: Iterable<string>): Finding => ({
+  path,
+  message: `there is no ${what} "${name}"${didYouMean(name, known)}`,
+  coded: detail("input.noThing", { thing: thing(what), id: `"${name}"` }).coded,
+});
+
+const givenTwice = detail("input.twice").coded;
 
 /** Rooms and surpluses: their groups and miners exist, and belong to only one of them. */
 function loops(
@@ -382,7 +411,8 @@ function webhookHosts(
     if (place === undefined) return [];
     const path = ["automation", "webhookHosts", index];
     const first = places.indexOf(place);
-    if (first < index) return [{ path, message: `is the same host as automation.webhookHosts[${first}]` }];
+    const sameAs = `is the same host as automation.webhookHosts[${first}]`;
+    if (first < index) return [{ path, message: sameAs, coded: givenTwice }];
     const miner = place.endsWith(" ") ? undefined : minerAt.get(place);
     return miner === undefined ? [] : [{ path, message: `is the address of ${miner}, to which no web hook is sent` }];
   });
@@ -418,12 +448,7 @@ function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Fin
   return naming.flatMap(({ path, fields: { algorithm } }) =>
     typeof algorithm !== "string" || algorithm === "" || known.has(bareName(algorithm))
       ? []
-      : [
-          {
-            path: [...path, "algorithm"],
-            message: `there is no algorithm "${algorithm}"${didYouMean(algorithm, listed)}`,
-          },
-        ],
+      : [noNamed([...path, "algorithm"], "algorithm", algorithm, listed)],
   );
 }
 
@@ -449,10 +474,7 @@ function unknownCoins({ market, coins }: Readonly<Record<string, unknown>>): Fin
     ({ path, fields: { coins: asked } }) =>
       Object.keys(isRecord(asked) ? asked : {})
         .filter((shortName) => !capitals.has(shortName.toUpperCase()))
-        .map((shortName) => ({
-          path: [...path, "coins", shortName],
-          message: `there is no coin "${shortName}"${didYouMean(shortName, known)}`,
-        })),
+        .map((shortName) => noNamed([...path, "coins", shortName], "coin", shortName, known)),
   );
 }
 

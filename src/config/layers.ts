@@ -30,15 +30,11 @@ export function ownerOf(section: SettingsSection, { written }: Base, saved: Save
  * not used.
  */
 export function layered(base: Base, saved: SavedSections, also: NamesOutside): Layers {
-  const used = new Map([...saved].filter(([section]) => ownerOf(section, base, saved) === "store"));
+  const used = usedOf(base, saved);
   const problems = new Map<SettingsSection, string>();
   while (used.size > 0) {
-    const { config, findings } = checked(base, used, also);
-    if (config !== undefined)
-      return {
-        config: { ...base.config, ...Object.fromEntries([...used.keys()].map((key) => [key, config[key]])) },
-        problems,
-      };
+    const { config, findings } = together(base, used, also);
+    if (config !== undefined) return { config, problems };
     // For a mistake elsewhere, the responsible saved section is unknown.
     const wrong = new Set(
       findings.flatMap(({ path: [key] }) => settingsSections.filter((each) => each === key && used.has(each))),
@@ -51,12 +47,22 @@ export function layered(base: Base, saved: SavedSections, also: NamesOutside): L
   return { config: base.config, problems };
 }
 
-/** All mistakes of the configuration with these saved sections. */
-export const mistakesWith = (base: Base, saved: SavedSections, also: NamesOutside): readonly Finding[] =>
-  checked(base, new Map([...saved].filter(([section]) => ownerOf(section, base, saved) === "store")), also).findings;
+/** The configuration with all of these saved sections, or all mistakes in it. */
+export const strictlyLayered = (base: Base, saved: SavedSections, also: NamesOutside) =>
+  together(base, usedOf(base, saved), also);
 
-const checked = ({ written }: Base, used: SavedSections, also: NamesOutside) =>
-  check({ ...written, ...Object.fromEntries(used) }, [], also);
+const usedOf = (base: Base, saved: SavedSections): Map<SettingsSection, unknown> =>
+  new Map([...saved].filter(([section]) => ownerOf(section, base, saved) === "store"));
+
+function together(
+  { written, config: ofBase }: Base,
+  used: SavedSections,
+  also: NamesOutside,
+): { readonly config: Config | undefined; readonly findings: readonly Finding[] } {
+  const { config, findings } = check({ ...written, ...Object.fromEntries(used) }, [], also);
+  const ofStore = config && Object.fromEntries([...used.keys()].map((key) => [key, config[key]]));
+  return { config: ofStore && { ...ofBase, ...ofStore }, findings };
+}
 
 const sentencesOf = (findings: readonly Finding[]): string =>
   findings.map(({ path, message }) => `${pathText(path)}: ${message}`).join("; ");

@@ -145,7 +145,7 @@ const day = z
     /^(mon|tue|wed|thu|fri|sat|sun)(-(mon|tue|wed|thu|fri|sat|sun))?$/,
     "must be a day such as mon, or days such as mon-fri",
   );
-const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as "22:00", in quotes');
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
 export const ZoneSettings = z.strictObject({
   days: z
@@ -155,14 +155,14 @@ export const ZoneSettings = z.strictObject({
     .optional()
     .describe("days on which it begins, such as [mon-fri]; absent = every day"),
   from: timeOfDay.describe("when it begins"),
-  to: timeOfDay.describe("when it ends; earlier than from = on the next day, the same = after a whole day"),
+  to: timeOfDay.describe("when it ends; earlier than its beginning = on the next day, the same = after a whole day"),
   price: z.number().min(-1000).max(1_000_000).describe("money per kWh"),
 });
 export type ZoneSettings = z.infer<typeof ZoneSettings>;
 
 export const ElectricitySettings = z
   .strictObject({
-    price: z.number().min(0).optional().describe("money per kWh; with zones: the price outside them"),
+    price: z.number().min(0).optional().describe("money per kWh; with prices by the hour: the one at all other hours"),
     zones: z
       .array(ZoneSettings)
       .min(1)
@@ -176,7 +176,7 @@ export const ElectricitySettings = z
       .min(-1_000_000)
       .max(1_000_000)
       .default(0)
-      .describe("surcharge per kWh in the display currency, added to every price before factor"),
+      .describe("surcharge per kWh in the display currency, added to every price before the factor"),
     factor: z.number().positive().max(1000).default(1).describe("what every price is multiplied by, such as a tax"),
   })
   .check(({ value, issues }) => {

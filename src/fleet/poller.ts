@@ -31,8 +31,11 @@ export interface Poller {
   readonly size: number;
   get(id: number): PolledRig | undefined;
   all(): Iterable<PolledRig>;
-  /** Adds a rig, or replaces it after its declaration has changed. */
-  put(declared: Declared, remembered?: Remembered): PolledRig;
+  /**
+   * Adds a rig, or replaces it after its declaration has changed. `last`: its state if another poller has read it until
+   * now; its next read is then due as before.
+   */
+  put(declared: Declared, remembered?: Remembered, last?: RigState | null): PolledRig;
   remove(id: number): void;
   /** Reads a rig in another way from now on, without affecting running exchanges. */
   adjust(id: number, settings: ReadSettings): void;

@@ -1,5 +1,6 @@
 import { isIPv4 } from "node:net";
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { detail } from "../messages/detail.ts";
 import { isForbidden } from "./forbidden-addresses.ts";
 
 /** A range of addresses, first and last included; an address is a 32-bit number. */
@@ -44,10 +45,7 @@ export function parseNetwork(text: string): Network {
   }
   const [, start = "", prefix, end, port] = match ?? [];
   if (!isIPv4(start) || (end !== undefined && !isIPv4(end))) {
-    throw bad(
-      text,
-      "is not written as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port if need be",
-    );
+    throw invalid("networks", detail("input.notNetwork", { text: text.slice(0, 60) }));
   }
   const range = prefix === undefined ? rangeOf(text, start, end ?? start) : subnet(text, start, Number(prefix));
   if (touchesForbidden(range)) {
@@ -171,7 +169,8 @@ const privateBlocks = [block("10.0.0.0", 8), block("172.16.0.0", 12), block("192
 
 type Span = Pick<Network, "first" | "last">;
 
-const isPrivate = ({ first, last }: Span): boolean =>
+/** Whether all its addresses are private. */
+export const isPrivate = ({ first, last }: Span): boolean =>
   privateBlocks.some((block) => block.first <= first && last <= block.last);
 
 /** Forbidden blocks are at least a /16 large, except for one address at the very end. */

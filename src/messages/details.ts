@@ -157,6 +157,13 @@ export const details = {
   "input.roomHighest": "must be at most {watts} W, which is all that its rigs can take",
   "input.roomLowest": "must be 0 or at least {watts} W, with which one of its rigs can run",
   "input.celsius": "must be {low} to {high} °C",
+  "input.exposed":
+    "{host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone",
+  "input.publicNetwork":
+    "has addresses that are not private; such networks are searched only on request, not automatically",
+  "input.largeNetworks": "has {count} addresses; at most {most} are searched automatically",
+  "input.notNetwork":
+    '"{text}" is not written as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port if need be',
   // Messages of the schemas.
   "static.ascii": "must be printable ASCII without spaces",
   "static.line": "must be one line of printable ASCII",
@@ -214,6 +221,13 @@ export const details = {
   "static.noMiners": "there are no miners",
   "static.month": "must be at most 31 days before `to`",
   "static.username": "must be 1 to 64 of a-z, 0-9 and -",
+  "static.mqttUrl": "must be like mqtt://192.168.1.2:1883; mqtts, ws and wss work too",
+  "static.workers": "must be auto or a whole number from 0 to 64",
+  "static.groupOrMiner": "needs exactly one of group and miner",
+  "static.gpuAny": "requires at least one of powerLimit, coreClock, memoryClock and fan",
+  "static.absolutePath": "must be an absolute path",
+  "static.hookHost": "must be a host, or a host with a port, such as 192.168.1.5:1880",
+  "static.agentOff": "has no effect without agent.enabled: true; other hosts declare programs in their agent's file",
   // Addresses of rigs and pools.
   "address.empty": "is empty; it is a host name or IP address, with :port where needed",
   "address.long": "is too long",
@@ -329,6 +343,8 @@ export const details = {
   "thing.search": "search",
   "thing.benchmark": "benchmark",
   "thing.preview": "preview",
+  "thing.login": "login",
+  "thing.algorithm": "algorithm",
   // Rigs, hosts, searches and settings.
   "rig.demo": "A demo miner has no other address; add your rig, and the demo leaves",
   "rig.managed":

@@ -237,6 +237,7 @@ export interface Names {
   readonly "service.notices.newRig.withLogin": "address" | "model" | "remark";
   readonly "service.notices.newRig.withNote": "address" | "model" | "note";
   readonly "service.notices.loop.stopped": "rig";
+  readonly "service.notices.loop.unmeasured": "rig";
   readonly "service.notices.loop.refuses": "rig" | "watts" | "why";
   readonly "service.notices.loop.over": "rig";
   readonly "service.notices.loop.removed": "loop";

@@ -51,9 +51,12 @@ export async function openCore(options: ServiceOptions) {
   const accessBook = new AccessBook(store);
   const pools = new PoolBook(store, coins, accessBook);
   settings.part("lists of the file", liveLists).onChange(async (lists) => {
+    await declareCoins(lists, store);
+    coins.follow(lists);
     await declareLists(lists, store, coins);
     pools.renew();
   });
+  const hooks = new Hooks(settings.part("web hooks", ["hooks"]).now);
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
@@ -63,8 +66,6 @@ export async function openCore(options: ServiceOptions) {
     options,
     settingsBook: book,
     settings,
-    /** Names of the web hooks; fixed while the service runs, like all of the file that no part follows. */
-    hookNames: new Set(config.hooks.map(({ name }) => name)),
     store,
     log,
     now,
@@ -90,8 +91,8 @@ export async function openCore(options: ServiceOptions) {
       for (const listener of demoListeners) await listener();
     },
     alarms: new Alarms(store.notifications),
-    hooks: new Hooks(config.hooks),
-    channels: new ChannelBook(store, config),
+    hooks,
+    channels: new ChannelBook(store, settings.part("channels of the file", ["channels"]).now),
     agents,
     benchmarks: new Benchmarks(store.benchmarks, now),
     operations: {

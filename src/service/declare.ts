@@ -70,6 +70,8 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
       ]),
     ),
   );
+  // Their settings hold secrets, and stay in the file.
+  await store.channels.declare(new Map(config.channels.map(({ key }) => [key, { name: key, definition: null }])));
   await store.users.declare(
     new Map(
       config.users.map(({ name, key, privilege, groups: seen, pools: seenPools, centre }) => [
@@ -90,13 +92,7 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
 /** Brings the store in line with the whole configuration. */
 export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
   await declareLists(config, store, coins);
-  await declareChannels(config, store);
   await declareOwnHost(config, store);
-}
-
-/** Their settings hold secrets, and stay in the file. */
-async function declareChannels({ channels }: Pick<Config, "channels">, store: Store): Promise<void> {
-  await store.channels.declare(new Map(channels.map(({ key }) => [key, { name: key, definition: null }])));
 }
 
 const ownHost = "own machine";
@@ -119,7 +115,7 @@ export async function declareOwnHost(
 }
 
 /** Coins come before the pools that name them. A coin without a profit in the file keeps the one set over the API. */
-export async function declareCoins(config: Config, store: Store): Promise<void> {
+export async function declareCoins(config: Pick<Config, "coins">, store: Store): Promise<void> {
   const stored = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
     new Map(

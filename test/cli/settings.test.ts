@@ -95,13 +95,11 @@ test("config import refuses what a service cannot save, and a section of the fil
 });
 
 test("a change of the file that needs a restart has the service start anew in its process", async () => {
-  await writeFile(
-    file,
-    'http: {port: 0}\npower: {minOn: 30}\nchannels: [{key: phone, type: ntfy, url: "http://127.0.0.1:9", topic: rigs}]\n',
-  );
+  const phone = 'channels: [{key: phone, type: ntfy, url: "http://127.0.0.1:9", topic: rigs}]\n';
+  await writeFile(file, `http: {port: 0}\npower: {minOn: 30}\n${phone}updates: {url: "http://127.0.0.1:9/"}\n`);
   const before = url();
   const { stdout } = await config("reload");
-  expect(stdout).toBe("Changed: channels; the service restarts with them\n");
+  expect(stdout).toBe("Changed: channels, updates; the service restarts with them\n");
   await until(() => service.said().split("is ready at").length > 2, "the service to be ready again");
   const now = service.said().match(/is ready at (http:\/\/127\.0\.0\.1:\d+)(?![\s\S]*is ready at)/)?.[1] ?? before;
   expect(JSON.stringify(await (await fetch(`${now}/api/channels`)).json())).toContain("phone");

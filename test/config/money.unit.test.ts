@@ -20,8 +20,8 @@ describe("a mistake in the settings of money is one sentence:", () => {
     [
       { electricity: { price: 1, source: { type: "awattar" }, zones: [{ from: "1:00", to: "24:00", price: 1 }] } },
       [
-        'electricity.zones[0].from: must be a time such as "22:00", in quotes',
-        'electricity.zones[0].to: must be a time such as "22:00", in quotes',
+        "electricity.zones[0].from: must be a time such as 22:00",
+        "electricity.zones[0].to: must be a time such as 22:00",
         "electricity.price: cannot be combined with source; remove one",
         "electricity.zones: cannot be combined with source; remove one",
       ],

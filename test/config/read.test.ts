@@ -221,16 +221,14 @@ describe("each mistake is reported with its path and line", () => {
       [
         '4: scan.networks[1]: "rig.local" is not written as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port if need be',
         '5: scan.networks[2]: "fe80::/64" is IPv6; only IPv4 networks can be searched, since no IPv6 network is small enough',
-        "6: scan.networks[3]: 8.8.8.8 is not private (1 address in all); confirm the search with --yes, or `yes: true` in the API",
-        "7: scan.networks[4]: have 131,070 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
+        "6: scan.networks[3]: has addresses that are not private; such networks are searched only on request, not automatically",
+        "7: scan.networks[4]: has 131,070 addresses; at most 65,536 are searched automatically",
       ],
     ],
     [
       "networks that are too large together",
       "scan:\n  networks: [10.1.0.0/16, 10.2.0.0/24]\n  every: 600",
-      [
-        "2: scan.networks: have 65,788 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
-      ],
+      ["2: scan.networks: has 65,788 addresses; at most 65,536 are searched automatically"],
     ],
     ["a search too often", "scan:\n  every: 10", ["2: scan.every: must be at least 60"]],
     [

@@ -17,14 +17,16 @@ interface RoomOptions {
   readonly roomTemperature?: Record<string, unknown>;
   readonly rigs?: number;
   readonly heating?: Record<string, unknown>;
+  readonly isStopped?: boolean;
 }
 
-/** A room with virtual rigs that can only be stopped; all of them mine. */
-async function heatedRoom({ roomTemperature = api, rigs = 1, heating = {} }: RoomOptions = {}) {
+/** A room with virtual rigs that can only be stopped; all of them mine, unless they are stopped from the first read. */
+async function heatedRoom({ roomTemperature = api, rigs = 1, heating = {}, isStopped = false }: RoomOptions = {}) {
   const clock = stoppedClock();
   const bench = await openLoopBench({
     rigs: Array.from({ length: rigs }, () => bitaxe),
     clock: clock.now,
+    isStopped,
     config: (addresses) => ({
       groups: [{ name: "den", groups: [{ name: "shelf" }] }],
       miners: addresses.map((address, index) => ({
@@ -51,6 +53,28 @@ function powerOf(model: RigModel): number {
 }
 
 describe("a heated room", () => {
+  test("says that a rig is not started while its power is unknown, until it has mined once", async () => {
+    const { bench, room, pass } = await heatedRoom({ isStopped: true });
+    await room(19);
+    await pass(5);
+    expect(bench.mining()).toEqual([false]);
+    expect(await bench.notifications()).toEqual([
+      expect.stringMatching(/^Den: rig 0 is stopped, and its power is not/),
+    ]);
+    await bench.act(0, { action: "start" });
+    await pass(120);
+    await pass(3_600);
+    await room(22);
+    await pass(5);
+    await pass(600);
+    await room(19);
+    await pass(5);
+    expect(bench.mining()).toEqual([true]);
+    const { notificationList } = await bench.service.listNotifications({}, { actor: "test" });
+    const about = notificationList.find(({ message }) => message.includes("its power is not known"));
+    expect(about?.closedUtc).toEqual(expect.any(String));
+  });
+
   test("is kept between the edges of its band, and rigs get no command for what they do already", async () => {
     const { bench, room, pass } = await heatedRoom({ rigs: 2 });
     await room(21.5);

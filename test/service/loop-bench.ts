@@ -17,6 +17,8 @@ export interface LoopBenchOptions {
   readonly config: (addresses: readonly string[]) => Record<string, unknown>;
   /** ms. */
   readonly timeouts?: CommandTimeouts;
+  /** Whether the rigs are stopped before the service reads them for the first time. */
+  readonly isStopped?: boolean;
   /** What topics are heard at. */
   readonly messages?: Messages;
 }
@@ -51,9 +53,11 @@ export async function closeLoopBenches(): Promise<void> {
 
 const log = pino({ level: "silent" });
 
-export async function openLoopBench({ rigs, clock, config, messages, timeouts }: LoopBenchOptions): Promise<LoopBench> {
+export async function openLoopBench(options: LoopBenchOptions): Promise<LoopBench> {
+  const { rigs, clock, config, messages, timeouts, isStopped = false } = options;
   const host = ownHost();
   const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })), clock });
+  if (isStopped) for (const { model } of farm.rigs) model.mining = false;
   const store = await openStore({ file: ":memory:", now: clock });
   const written = config(farm.rigs.map(({ address }) => address));
   let turn = async (): Promise<void> => undefined;

@@ -30,12 +30,13 @@ test("a worker thread that ends again and again is logged three times and notifi
     await farm.close();
   });
   const { fleet } = registry;
-  if (!(fleet instanceof WorkerPoller)) throw new Error("a poller with workers");
+  const poller = fleet.present;
+  if (!(poller instanceof WorkerPoller)) throw new Error("a poller with workers");
   const { rig } = registry.entry(1_000_000_001);
   for (let ends = 1; ends <= 4; ends += 1) {
     await fleet.poll(rig);
     expect(rig.state).toMatchObject({ missed: 0, trouble: null });
-    await fleet.kill(1);
+    await poller.kill(1);
     await until(() => lines.length >= Math.min(ends, 3), "the end to be logged");
   }
   await fleet.poll(rig);

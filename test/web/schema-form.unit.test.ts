@@ -5,6 +5,7 @@ import { RuleSettings } from "../../src/contract/rules.ts";
 import { forPeople, patchOf } from "../../src/web/pages/rules/definition.ts";
 import { singleDays } from "../../src/web/parts/schema-form/days.ts";
 import { matching } from "../../src/web/parts/schema-form/fields/combobox.tsx";
+import { placeWords } from "../../src/web/parts/schema-form/place-words.ts";
 import {
   changedAt,
   durationParts,
@@ -224,4 +225,12 @@ describe("hints", () => {
     expect(hint("the mail server", "Mail server")).toBe("");
     expect(hintOf({}, "Label")).toBe("");
   });
+});
+
+test("the place of a mistake is said in the words of the form, with positions counted from 1", () => {
+  const names: Readonly<Record<string, string>> = { zones: "Prices by the hour", from: "From" };
+  const label = (key: string): string => names[key] ?? key;
+  expect(placeWords("zones[1].from", { label })).toBe("Prices by the hour 2 › From");
+  expect(placeWords("zones.0", { label })).toBe("Prices by the hour 1");
+  expect(placeWords("other", { label })).toBe("other");
 });

@@ -178,7 +178,7 @@ describe("the service", () => {
     const interval = page.getByRole("textbox", { name: "Seconds between two reads" });
     await interval.fill("0");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("must be at least 1").first().waitFor();
+    await page.getByText("Seconds between two reads: must be at least 1").waitFor();
     await interval.fill("1800");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Rigs without an interval of their own are read every 1800 s").waitFor();
@@ -189,6 +189,8 @@ describe("the service", () => {
     expect(await poll()).toMatchObject({ owner: "store", value: { interval: 1800 }, effective: { interval: 1800 } });
     await page.getByRole("button", { name: "Undo the last save" }).click();
     await until(async () => (await poll())?.owner === "default", "the defaults to be back");
+    await page.getByText("The former settings are back").waitFor();
+    await page.getByRole("button", { name: "Save it again after all" }).waitFor();
     await close();
   });
 

@@ -18,7 +18,7 @@ import {
 } from "../state.ts";
 import type { Call, PutRig, ToThread } from "./messages.ts";
 import type { UnpackedRead } from "./packet.ts";
-import { RemoteState, type Shape } from "./remote-state.ts";
+import { bodyOf, figuresOfOne, RemoteState, type Shape, shapeOf, writeFigures } from "./remote-state.ts";
 
 type AnyCall = Call extends infer C ? (C extends Call ? Omit<C, "n" | "rig"> : never) : never;
 
@@ -63,6 +63,15 @@ export class RemoteRig implements PolledRig {
     this.#thread = thread;
     this.#now = now;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, now());
+  }
+
+  /** Continues from its state if another poller has read it until now. */
+  resume(last: RigState): void {
+    const figures = new Float64Array(figuresOfOne);
+    writeFigures(last, figures, 0);
+    this.#shape = shapeOf(last);
+    this.#body = last.reading === null ? null : Buffer.from(bodyOf(last.reading));
+    this.#state = new RemoteState(this.#shape, this.#body, figures, 0);
   }
 
   get id(): number {

@@ -92,15 +92,15 @@ export class WorkerPoller implements Poller {
     return this.#rigs.values();
   }
 
-  put(declared: Declared, remembered: Remembered = unknownRig): PolledRig {
+  put(declared: Declared, remembered: Remembered = unknownRig, last: RigState | null = null): PolledRig {
     this.remove(declared.id);
     const rig =
       declared.disabled ||
       declared.supply?.type === "mqtt" ||
       declared.program !== undefined ||
       declared.hostId !== undefined
-        ? this.#local.put(declared, remembered)
-        : this.#remote(declared, remembered);
+        ? this.#local.put(declared, remembered, last)
+        : this.#remote(declared, remembered, last);
     this.#rigs.set(rig.id, rig);
     return rig;
   }
@@ -169,12 +169,13 @@ export class WorkerPoller implements Poller {
   }
 
   /** In the least loaded thread. */
-  #remote(declared: Declared, remembered: Remembered): RemoteRig {
+  #remote(declared: Declared, remembered: Remembered, last: RigState | null): RemoteRig {
     const [first, ...others] = this.#threads;
     if (first === undefined) throw new RigbridgeError("internal", "A poller without threads");
     const thread = others.reduce((least, each) => (each.rate < least.rate ? each : least), first);
     this.#lastNumber += 1;
     const rig = new RemoteRig(this.#lastNumber, declared, remembered, thread, this.#options.now);
+    if (last !== null) rig.resume(last);
     this.#threadOf.set(rig, thread);
     thread.add(rig);
     return rig;

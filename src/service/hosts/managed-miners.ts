@@ -105,7 +105,7 @@ export class ManagedMiners implements AgentListener {
     session.sendPrograms(programs);
   }
 
-  /** Pools or pool groups have changed. */
+  /** Pools, pool groups, coins or algorithms have changed. */
   syncAll(): void {
     for (const hostId of this.#sent.keys()) this.sync(hostId);
   }

@@ -7,8 +7,8 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { Miner } from "../../contract/resources.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { FleetOptions } from "../../fleet/fleet.ts";
-import type { PolledRig, Poller } from "../../fleet/poller.ts";
-import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
+import type { MovingPoller } from "../../fleet/workers/moving-poller.ts";
 import { formatAddress, isNoRig, isSameAddress, storedAddress } from "../../link/address.ts";
 import type { HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
 import { detail } from "../../messages/detail.ts";
@@ -35,7 +35,7 @@ import { type DisplayEvents, MinerDisplay } from "./miner-display.ts";
 import { type Entry, MinerEntries } from "./miner-entries.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
 import { MinerMemory } from "./miner-memory.ts";
-import { openPoller } from "./open-poller.ts";
+import { openPoller, threadsFail, workersOf } from "./open-poller.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import type { PowerControl } from "./power-control.ts";
 import { MinerPresence } from "./presence.ts";
@@ -91,7 +91,7 @@ export interface MinerRegistryOptions {
  * Declared miners, and their rigs in the fleet. Reads go to `readings` and `presence`; the API's view is in `display`.
  */
 export class MinerRegistry extends MinerEntries {
-  readonly fleet: Poller;
+  readonly fleet: MovingPoller;
   readonly display: MinerDisplay;
   readonly presence: MinerPresence;
   readonly readings: MinerReadings;
@@ -131,8 +131,7 @@ export class MinerRegistry extends MinerEntries {
       presence: this.presence,
       watch: this.#watch,
     });
-    const pollerOptions: FleetOptions = {
-      timeout: options.settings.poll.timeout * 1000,
+    const pollerOptions: Omit<FleetOptions, "timeout"> = {
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
@@ -292,7 +291,7 @@ export class MinerRegistry extends MinerEntries {
 
   /** The display of every miner may have changed, because pools or coins have. */
   changeAll(): void {
-    if (this.fleet instanceof WorkerPoller) this.fleet.refreshLogins();
+    this.fleet.refreshLogins();
     this.display.changeAll();
   }
 
@@ -301,11 +300,12 @@ export class MinerRegistry extends MinerEntries {
     const { store, settings, managed } = this.#options;
     for (const miner of [...enabled(store.miners), ...managed.rows()])
       this.fleet.adjust(miner.id, readSettingsOf(this.#complete(miner), settings.poll));
+    if (this.fleet.use(workersOf(this.#options))) this.#options.notices.setWarning(threadsFail, null);
   }
 
   /** The health of each worker thread that reads rigs. */
   workers(): readonly WorkerHealth[] {
-    return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
+    return this.fleet.health();
   }
 
   /** Stops polling, after counting the last readings. */

@@ -50,24 +50,31 @@ export class Coins implements CoinOperations {
   readonly #rates: Rates;
   #market: ReadonlyMap<string, MarketWorth> = new Map();
   /** By short name in capitals; rebuilt when a coin changes, because every read of a rig uses it. */
-  #coins: ReadonlyMap<string, Coin>;
+  #coins: ReadonlyMap<string, Coin> = new Map();
   /** Short names in capitals. */
-  readonly #profitsOfFile: ReadonlySet<string>;
+  #profitsOfFile: ReadonlySet<string> = new Set();
   /** By id, name and alias, normalised. */
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
-  constructor(store: Store, config: Pick<Config, "algorithms" | "coins">, rates: Rates, now: () => number) {
+  constructor(store: Store, file: Pick<Config, "algorithms" | "coins">, rates: Rates, now: () => number) {
     this.#store = store;
     this.#now = now;
     this.#rates = rates;
+    this.follow(file);
+  }
+
+  /** Takes in the algorithms and coins of the file, whose coins are in the store already. */
+  follow(file: Pick<Config, "algorithms" | "coins">): void {
+    this.#algorithms.clear();
+    this.#listed.length = 0;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
     }
-    for (const { id, name, hashesPerDifficulty } of config.algorithms) {
+    for (const { id, name, hashesPerDifficulty } of file.algorithms) {
       this.#know({ id, name, unit: "H/s", hashesPerDifficulty }, []);
     }
-    const declared = config.coins.filter(({ profit }) => profit !== undefined);
+    const declared = file.coins.filter(({ profit }) => profit !== undefined);
     this.#profitsOfFile = new Set(declared.map(({ shortName }) => shortName.toUpperCase()));
     this.#coins = this.#allCoins();
   }

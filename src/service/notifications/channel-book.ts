@@ -16,17 +16,18 @@ export interface ListedChannel {
 
 /** All channels; settings of the file's channels stay in the file, those of others in the store. */
 export class ChannelBook {
-  readonly #declared: ReadonlyMap<string, ChannelSettings>;
   readonly #store: Store;
+  readonly #file: Pick<Config, "channels">;
 
-  constructor(store: Store, { channels }: Pick<Config, "channels">) {
+  constructor(store: Store, file: Pick<Config, "channels">) {
     this.#store = store;
-    this.#declared = new Map(channels.map((settings) => [settings.key, settings]));
+    this.#file = file;
   }
 
   list(): ListedChannel[] {
+    const ofFile = new Map(this.#file.channels.map((settings) => [settings.key, settings]));
     return enabled(this.#store.channels).map((row): ListedChannel => {
-      const declared = this.#declared.get(row.name);
+      const declared = ofFile.get(row.name);
       if (row.owner === "file") return { row, settings: declared ?? null, problem: null };
       const settings = ChannelSettings.safeParse(row.definition).data ?? null;
       if (settings === null)

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { HookSettings } from "../../config/channels.ts";
+import type { Config } from "../../config/schema.ts";
 
 /** An incoming web hook. */
 export interface IncomingHook {
@@ -10,16 +10,21 @@ export interface IncomingHook {
 
 /** Incoming web hooks; the HTTP server checks their secret. */
 export class Hooks {
-  readonly #digests: ReadonlyMap<string, string>;
+  readonly #file: Pick<Config, "hooks">;
   readonly #listeners = new Set<(hook: IncomingHook) => void>();
 
-  constructor(settings: readonly HookSettings[]) {
-    this.#digests = new Map(settings.map(({ name, secret }) => [name, hash("sha256", secret, "hex")]));
+  constructor(file: Pick<Config, "hooks">) {
+    this.#file = file;
+  }
+
+  get names(): ReadonlySet<string> {
+    return new Set(this.#file.hooks.map(({ name }) => name));
   }
 
   /** SHA-256 of the hook's secret, in hex. */
   digestOf(name: string): string | undefined {
-    return this.#digests.get(name);
+    const secret = this.#file.hooks.find((each) => each.name === name)?.secret;
+    return secret === undefined ? undefined : hash("sha256", secret, "hex");
   }
 
   receive(name: string, payload: unknown): void {

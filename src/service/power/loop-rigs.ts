@@ -111,6 +111,8 @@ export class LoopRigs {
       const held = this.#heldBy(entry, returnedAt);
       const stopped = held === "rig" ? coded("notices.loop.stopped", { rig: entry.facts.name }) : null;
       this.#notifyOnce(stopped, "stands", loop, entry.facts);
+      const unmeasured = this.#isUnmeasured(entry) ? coded("notices.loop.unmeasured", { rig: entry.facts.name }) : null;
+      this.#notifyOnce(unmeasured, "unmeasured", loop, entry.facts);
       return this.#follower(entry, { isHeld: held !== null }, left);
     });
   }
@@ -177,6 +179,15 @@ export class LoopRigs {
 
   #heldBy(entry: Entry, returnedAt?: number): PowerHold["by"] | null {
     return this.#context.holds.holdFor(entry, { rank: "loop", stops: false }, returnedAt)?.by ?? null;
+  }
+
+  /** Whether it is stopped and can only be started, but no loop does that, since its power is not known. */
+  #isUnmeasured({ facts: { id }, rig: { state, declared } }: Entry): boolean {
+    const reading = briefOf(state);
+    if (reading === null || state.missed > 0 || declared.disabled) return false;
+    const canStart = state.controls.some(({ key }) => key === "mining");
+    const isStopped = isMining(reading.controls, reading.readings.mining) === false;
+    return canStart && isStopped && this.#context.power.ladder(id, { controls: state.controls, reading }) === null;
   }
 
   /** `asked`: for a loop; null for callers that take precedence over loops. */

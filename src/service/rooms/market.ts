@@ -10,7 +10,9 @@ import type { ServiceRoom } from "../room.ts";
 /** The external sources. Miners show their figures, so they open this room before they are loaded themselves. */
 export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">, registry: () => MinerRegistry) {
   const { store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
-  const settings = core.settings.part("sources outside", ["market", "electricity", "display", "pools"]);
+  const settings = core.settings.part("sources outside", [
+    ...(["market", "electricity", "display", "pools", "algorithms", "coins"] as const),
+  ]);
   let closing = new AbortController();
   let stop = (): void => undefined;
   const context = () => ({

@@ -87,9 +87,11 @@ export function openMiners(core: Core) {
     registry.changeAll();
     events.changed();
   });
-  settings.part("rigs of the file", ["miners", "groups", "pools", "poolGroups", "users"]).onChange(() => {
+  const rigLists = ["miners", "groups", "pools", "poolGroups", "algorithms", "coins", "users"] as const;
+  settings.part("rigs of the file", rigLists).onChange(() => {
     registry.follow();
     managed.refresh();
+    managed.syncAll();
     registry.arrange();
     registry.changeAll();
     events.reset();

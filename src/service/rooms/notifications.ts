@@ -34,6 +34,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
     groupsOf: (minerId) => groupNames(core, registry.noticeMiner(minerId)?.groupId),
   });
   outbox.use(channels.used());
+  core.settings.part("deliveries", ["channels"]).onChange(() => outbox.use(channels.used()));
   notices.watch(outbox);
   let stop = (): void => undefined;
   const { listNotifications, ...clearing } = notificationOperations(

@@ -51,7 +51,10 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
   local.onChange(({ display }, before) => {
     if (display.timeZone !== before.display.timeZone) automation.zoneChanged();
   });
-  core.settings.part("rules of the file", liveLists).onChange(() => automation.reload());
+  core.settings.part("rules of the file", liveLists).onChange(() => {
+    automation.reload();
+    steps.lostTargets.report();
+  });
   notices.silence((minerId) => {
     const entry = registry.find(minerId);
     return entry !== undefined && automation.maintenance.over(entry) !== null;
@@ -103,11 +106,11 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
 });
 
 /** The current names that rules added over the API may refer to. */
-function ruleNames({ hookNames, settings, messages, channels }: Core) {
+function ruleNames({ hooks, settings, messages, channels }: Core) {
   const { now } = settings.part("checks of rules", ["automation"]);
   return (access: Access) => ({
     channels: channels.usableBy(access),
-    hooks: hookNames,
+    hooks: hooks.names,
     hasMessages: messages.isConfigured,
     programs: now.automation.programs,
   });

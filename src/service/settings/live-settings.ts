@@ -9,10 +9,14 @@ export const liveLists = [
   "pools",
   "poolGroups",
   "templates",
+  "algorithms",
+  "coins",
   "rules",
   "schedules",
   "maintenance",
   "users",
+  "channels",
+  "hooks",
 ] as const;
 export type LiveList = (typeof liveLists)[number];
 
@@ -49,7 +53,6 @@ interface Part {
 /** Fields that no part applies live: they keep their values from the start of the service, like undeclared sections. */
 const fixedFields: Partial<Record<LiveKey, readonly string[]>> = {
   http: ["host", "port"],
-  poll: ["workers"],
 };
 
 /** The settings in effect, and the parts of the service that apply their changes. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type NamesOutside, pathText } from "../../config/cross-checks.ts";
-import { type Base, layered, mistakesWith, ownerOf, type SavedSections } from "../../config/layers.ts";
+import { type Base, layered, ownerOf, type SavedSections, strictlyLayered } from "../../config/layers.ts";
 import type { ConfigFile } from "../../config/read.ts";
 import { Config } from "../../config/schema.ts";
 import { invalidAll, RigbridgeError } from "../../contract/problems.ts";
@@ -156,9 +156,9 @@ export class SettingsBook {
     const next = new Map(saved);
     if (value === undefined) next.delete(section);
     else next.set(section, value);
-    const mistakes = mistakesWith(this.#file, next, this.#names());
-    if (mistakes.length > 0) throw invalidAll(mistakes.map((each) => ({ ...each, path: pathText(each.path) })));
-    const config = this.#source.finish(layered(this.#base(), next, this.#names()).config);
+    const { config: whole, findings } = strictlyLayered(this.#base(), next, this.#names());
+    if (whole === undefined) throw invalidAll(findings.map((each) => ({ ...each, path: pathText(each.path) })));
+    const config = this.#source.finish(whole);
     const isSaved = isDeepStrictEqual(saved.get(section), value);
     return { section, config, value, changes: differences(section, this.config[section], config[section]), isSaved };
   }
@@ -174,7 +174,8 @@ export class SettingsBook {
       else await this.#store.settings.change(row.id, row);
       throw error;
     }
-    this.#problems = layered(this.#base(), this.#saved(), this.#names()).problems;
+    // The plan counts only if all that is saved is correct together.
+    this.#problems = new Map();
   }
 
   /** The settings of the demo end with it. */
@@ -204,10 +205,11 @@ export class SettingsBook {
     };
   }
 
-  /** Rigs of the file end the demo, which only a start without it does. */
+  /** Beside rigs of the file a demo has fewer of its own, and no house: the first and the last one need a new start. */
   #canFollow(key: string, wanted: Config): boolean {
     if (!isLiveKey(key) || this.live.waits(key, wanted)) return false;
-    return isSettingsSection(key) || this.#demo === null;
+    const isAlone = ({ miners }: Config): boolean => miners.length === 0;
+    return key !== "miners" || this.#demo === null || isAlone(wanted) === isAlone(this.config);
   }
 
   #refuseOfFile(section: SettingsSection): void {

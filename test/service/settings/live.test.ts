@@ -4,6 +4,7 @@ import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { closeBenches, openBench } from "../bench.ts";
 import { closeLoopBenches, openLoopBench } from "../loop-bench.ts";
+import { openDouble } from "../notifications/doubles.ts";
 import { admin, closeSettingsBenches, openSettingsBench } from "./settings-bench.ts";
 
 afterEach(async () => {
@@ -30,6 +31,29 @@ test("rigs are read at another interval, beside a command that is under way, and
     () => bench.farm.rigs.every(({ requests }, index) => requests.count > (asked[index] ?? 0) + 3),
     "more reads of both rigs",
   );
+});
+
+test("other threads take over the rigs with their readings, beside a command that is under way", async () => {
+  const bench = await openBench({ rigs: [axeos, axeos] });
+  const ids = [await bench.add(bench.rig(0).address), await bench.add(bench.rig(1).address)];
+  const before = await Promise.all(ids.map((id) => bench.get(id)));
+  const asked = bench.farm.rigs.map(({ requests }) => requests.count);
+  for (const workers of [2, 1, 0]) {
+    const command = bench.act(ids[0] ?? 0, { action: "set", property: "fan", value: `${50 + workers}` });
+    const { section } = await bench.service.saveSettings(
+      { section: "poll", value: { interval: 3600, workers } },
+      admin,
+    );
+    expect(section.restart).toBe(false);
+    expect(await command).toMatchObject({ success: true });
+    await until(() => bench.service.workers?.().length === workers, "the threads");
+    const after = await bench.get(ids[1] ?? 0);
+    expect(after.readings).toEqual(before[1]?.readings);
+    expect(after.statusInfo.statusDisplay).toBe("Mining");
+    expect((await bench.poll(ids[0] ?? 0)).statusInfo.statusDisplay).toBe("Mining");
+  }
+  // The rig without commands was not read again.
+  expect(bench.farm.rigs[1]?.requests.count).toBe(asked[1]);
 });
 
 test("rigs that the file adds and drops come and go, and the others keep their readings and their history", async () => {
@@ -68,6 +92,65 @@ test("rigs that the file adds and drops come and go, and the others keep their r
   await bench.service.reloadSettings({}, admin);
   await until(() => mining(2), "the rig to be read again");
   expect(of(await listed(), "Back")?.id).toBe(of(before, "Dropped")?.id);
+});
+
+test("a rule that did not change acts on the rig that has its name now", async () => {
+  const rigs = await startFarm({ rigs: [axeos, axeos] });
+  onTestFinished(() => rigs.close());
+  const yaml = (...names: string[]) =>
+    [
+      "miners:",
+      ...rigs.rigs.map(({ address }, index) => `  - {address: "${address}", name: ${names[index]}}`),
+      "rules:",
+      "  - {key: quiet, scope: {miners: [Attic]}, when: {all: [{reading: power, above: 1}]}, do: [{action: stop}]}",
+    ].join("\n");
+  const bench = await openSettingsBench(yaml("Attic", "Cellar"));
+  const mining = () => rigs.rigs.map(({ model }) => model.mining);
+  await until(() => mining()[0] === false, "the rig called Attic to be stopped");
+  expect(mining()).toEqual([false, true]);
+  // The other rig is not read again before an hour; a new rule fires at a turn, after which only changes count.
+  const probe = {
+    key: "probe",
+    scope: { miners: ["Cellar"] },
+    when: { all: [{ reading: "power", above: 1 }] },
+    do: [{ notify: "all", text: "it mines" }],
+  };
+  await bench.service.addRule(probe as never, admin);
+  const notified = async () => (await bench.service.listNotifications({}, admin)).notificationList.length;
+  await until(async () => (await notified()) > 0, "a turn of the rules");
+  bench.write(yaml("Cellar", "Attic"));
+  await bench.service.reloadSettings({}, admin);
+  await until(() => mining()[1] === false, "the rig that is called Attic now to be stopped");
+});
+
+test("channels and hooks come and go with the file, while a message is under way and rules that name them are watched", async () => {
+  const answers: (() => void)[] = [];
+  const { heard, url } = await openDouble((response) => void answers.push(() => response.end("ok")));
+  const channel = (key: string) => `{key: ${key}, type: slack, url: "${url}/${key}"}`;
+  const hook = (secret: string) => `hooks: [{name: door, secret: ${secret}}]`;
+  const yaml = (keys: readonly string[], secret: string) => `channels: [${keys.map(channel).join()}]\n${hook(secret)}`;
+  const bench = await openSettingsBench(yaml(["kept", "dropped"], "the-first-secret-of-it"));
+  const { service } = bench;
+  await service.addRule(
+    { key: "bell", when: { all: [{ hook: "door" }] }, do: [{ notify: "dropped", text: "it rings" }] } as never,
+    admin,
+  );
+  const digest = service.hookDigest?.("door");
+  const sending = service.testChannel({ key: "kept" }, admin);
+  await until(() => heard.length === 1, "the message to be under way");
+  bench.write(yaml(["kept", "added"], "the-second-secret-of-it"));
+  await service.reloadSettings({}, admin);
+  answers[0]?.();
+  expect(await sending).toMatchObject({ success: true });
+  expect((await service.listChannels({}, admin)).map(({ key }) => key)).toEqual(["kept", "added"]);
+  expect(service.hookDigest?.("door")).not.toBe(digest);
+  const open = async () => (await service.listNotifications({}, admin)).notificationList.map(({ message }) => message);
+  expect(await open()).toEqual([expect.stringContaining("names the channel dropped, which no longer exists")]);
+  bench.write(yaml(["kept", "dropped"], "the-second-secret-of-it"));
+  await service.reloadSettings({}, admin);
+  expect(await service.listNotifications({}, admin)).toMatchObject({
+    notificationList: [{ closedUtc: expect.any(String) }],
+  });
 });
 
 test("the maker's login is tried, or no longer, and rigs are shown all the while", async () => {

@@ -39,7 +39,11 @@ const lists = [
       { address: "127.0.0.1:1", name: "One", group: "row" },
       { address: "127.0.0.1:2", name: "Two", electricity: { price: 0.9 } },
     ],
-    pools: [{ name: "Main", url: "stratum+tcp://pool.example.com:3333", worker: "w", coin: "BTC" }],
+    pools: [{ name: "Main", url: "stratum+tcp://pool.example.com:3333", worker: "w", coin: "NEW" }],
+    algorithms: [{ id: "new-hash", name: "NewHash", hashesPerDifficulty: 5 }],
+    coins: [{ shortName: "NEW", name: "Newcoin", algorithm: "new-hash", profit: 1e-9 }],
+    channels: [{ key: "phone", type: "ntfy", topic: "farm" }],
+    hooks: [{ name: "door", secret: "the-secret-of-the-door" }],
     poolGroups: [{ name: "All", pools: ["Main"] }],
     users: [{ name: "guest", key: "the-key-of-a-guest", privilege: "view", groups: ["attic"] }],
     rules: [
@@ -50,6 +54,7 @@ const lists = [
       },
     ],
     templates: [{ name: "Wake", do: [{ action: "restart" }] }],
+    schedules: [{ key: "day", weekly: { from: "06:00", to: "22:00" }, do: [{ notify: "phone", text: "day" }] }],
   },
   {
     groups: [{ name: "row" }, { name: "den" }],
@@ -57,6 +62,17 @@ const lists = [
       { address: "127.0.0.1:2", name: "One", group: "den" },
       { address: "127.0.0.1:1", name: "Two", interval: 60, tags: ["old"] },
       { address: "127.0.0.1:3" },
+    ],
+    pools: [{ name: "Main", url: "stratum+tcp://pool.example.com:3333", worker: "w", algorithm: "other-hash" }],
+    algorithms: [{ id: "other-hash", name: "OtherHash", hashesPerDifficulty: 7 }],
+    coins: [{ shortName: "NEW", name: "Renamed", algorithm: "other-hash" }],
+    channels: [
+      { key: "mail", type: "gotify", url: "https://gotify.example.com", token: "a-token" },
+      { key: "phone", type: "ntfy", topic: "attic", from: "critical", groups: ["row"] },
+    ],
+    hooks: [
+      { name: "door", secret: "another-secret-of-the-door" },
+      { name: "bell", secret: "the-secret-of-the-bell" },
     ],
     rules: [
       {
@@ -109,7 +125,11 @@ async function pictureOf({ service }: SettingsBench) {
   ]);
   const declared = {
     rigs: rigs.sort(),
-    pools: (await service.listPools({}, admin)).list.map(({ id, description }) => [id, description]),
+    pools: (await service.listPools({}, admin)).list,
+    algorithms: await service.listAlgorithms({}, admin),
+    coins: (await service.getMarket({}, admin)).coins,
+    channels: await service.listChannels({}, admin),
+    hooks: ["door", "bell"].map((name) => service.hookDigest?.(name)),
     groups: (await service.listGroups({}, admin)).map(({ id, name, parentId }) => [id, name, parentId]),
     users: names(await service.listUsers({}, admin)),
     rules: (await service.listRules({}, admin)).rules.map(({ id, problem, definition }) => [id, problem, definition]),

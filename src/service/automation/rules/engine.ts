@@ -66,6 +66,8 @@ export class RuleEngine {
   readonly #inputs = new InputMasks();
   /** New or changed rules: their conditions may already hold, although no reading changes. */
   readonly #fresh = new Set<LiveRule>();
+  /** Miners that have come into the scope of a rule since the last turn. */
+  #joined: { readonly rule: LiveRule; readonly minerId: number }[] = [];
   readonly #allowances = new Allowances();
   #last: Instant | null = null;
   #farmAt = Number.NEGATIVE_INFINITY;
@@ -79,6 +81,9 @@ export class RuleEngine {
       store,
       accessBook,
       monotonicNow: () => this.now.monotonic,
+      joined: (rule, minerId) => {
+        if (!this.#fresh.has(rule)) this.#joined.push({ rule, minerId });
+      },
       left: (rule, minerId) => {
         if (rule.cells.has(minerId)) this.#forget(rule, minerId);
       },
@@ -311,6 +316,8 @@ export class RuleEngine {
       if (this.#rules.includes(rule))
         for (const minerId of this.#subjectIds(rule)) this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
     this.#fresh.clear();
+    for (const { rule, minerId } of this.#joined.splice(0))
+      if (this.#rules.includes(rule)) this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
     if (changed.size > 0) this.reconsider((condition) => changed.has(condition));
     if (come.size > 0) this.happen({ conditions: come }, (condition) => come.has(condition));
     if (now.monotonic - this.#farmAt >= farmMs) {

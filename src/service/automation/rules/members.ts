@@ -25,6 +25,8 @@ export interface MembersOptions {
   readonly accessBook: AccessBook;
   /** Whole ms of the monotonic clock. */
   readonly monotonicNow: () => number;
+  /** A known miner has come into the scope of a rule: its readings may not change for a long time. */
+  readonly joined: (rule: LiveRule, minerId: number) => void;
   /** A miner has left the scope of a rule. */
   readonly left: (rule: LiveRule, minerId: number) => void;
   /** A miner was removed. */
@@ -124,6 +126,8 @@ export class RuleMembers {
     const isLeftOut = facts.demo && !this.#options.registry.isDemoOnly;
     const rules = isLeftOut ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
     for (const rule of slot?.rules ?? []) if (!rules.includes(rule)) this.#options.left(rule, facts.id);
+    const joined = slot === undefined ? [] : rules.filter((rule) => !slot.rules.includes(rule));
+    for (const rule of joined) this.#options.joined(rule, facts.id);
     this.#slots.set(facts.id, {
       id: facts.id,
       entry,

@@ -148,7 +148,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
         />
       )}
       {lacksGpuSettings ? <p class="hint">{t.hosts.noGpuSettings}</p> : null}
-      {mistakes.length > 1 ? <MistakeList mistakes={mistakes} /> : null}
+      {mistakes.length > 1 ? <MistakeList mistakes={mistakes} words={words} /> : null}
       <p class="field-problem" role="alert">
         {mistakes.length > 1 ? null : problem}
       </p>

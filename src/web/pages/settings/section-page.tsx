@@ -17,7 +17,7 @@ import { may } from "../../session.ts";
 import { SectionNow } from "./section-now.tsx";
 import { useSectionTest } from "./section-test.tsx";
 import { sectionForm } from "./section-value.ts";
-import { sectionWords } from "./section-words.ts";
+import { atFields, sectionWords } from "./section-words.ts";
 import "./settings.css";
 
 /** One section of the service's settings. */
@@ -73,13 +73,17 @@ function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
   const test = useSectionTest(key);
   const form = useMemo(() => sectionForm(section, whole), [section, whole]);
   const [did, setDid] = useState<SettingsChange | null>(null);
-  const after = (change: SettingsChange) => {
-    say(change.section.restart ? t.settings.savedForRestart : t.settings.saved);
+  /** Undoing twice brings back what was undone. */
+  const [isUndone, setIsUndone] = useState(false);
+  const after = (change: SettingsChange, isUndo = false) => {
+    const words = isUndo ? t.settings.undone : t.settings.saved;
+    say(change.section.restart ? t.settings.savedForRestart : words);
+    setIsUndone(isUndo);
     setDid(change);
     setSection(change.section);
   };
   const { busy, send } = useButton();
-  const undo = () => send(async () => after(await call("undoSettings", { section: key })));
+  const undo = () => send(async () => after(await call("undoSettings", { section: key }), !isUndone));
   const reset = () => send(async () => after(await call("resetSettings", { section: key })));
   const [isOutdated, setIsOutdated] = useState(false);
   const [turn, setTurn] = useState(0);
@@ -126,7 +130,7 @@ function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
         <p class="row section-actions">
           {undoable ? (
             <button type="button" class="button small" disabled={busy} onClick={() => void undo()}>
-              {t.settings.undoSection}
+              {isUndone ? t.settings.redoSection : t.settings.undoSection}
             </button>
           ) : null}
           {owner === "store" ? (
@@ -211,16 +215,3 @@ function Draft({ text }: { text: string }) {
     </label>
   );
 }
-
-/** The service locates mistakes in the whole configuration; the form starts inside the section. */
-const atFields =
-  (section: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof Problem)) throw error;
-    const start = `${section}.`;
-    const mistakes = error.mistakes.map(({ path, message }) => ({
-      path: path.startsWith(start) ? path.slice(start.length) : path,
-      message,
-    }));
-    throw new Problem(error.status, error.code, error.message, mistakes);
-  };

@@ -3,9 +3,11 @@ import type { SettingsSection, SettingsTest } from "../../../contract/settings.t
 import { call } from "../../api.ts";
 import { ownWords } from "../../details.ts";
 import { t } from "../../language.ts";
+import { MistakeList } from "../../parts/schema-form/form.tsx";
 import { Mark, type Tone } from "../../parts/status.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
+import { atFields, sectionLabels } from "./section-words.ts";
 
 /** Sections that can be tested (src/service/trials). */
 const testable: ReadonlySet<SettingsSection> = new Set(["mqtt", "electricity", "market", "heating", "follow", "scan"]);
@@ -18,9 +20,9 @@ export function useSectionTest(section: SettingsSection) {
   const test = (value: unknown) =>
     send(async () => {
       setResult(null);
-      setResult(await call("testSettings", { section, ...(value === undefined ? {} : { value }) }));
+      const input = { section, ...(value === undefined ? {} : { value }) };
+      setResult(await call("testSettings", input).catch(atFields(section)));
     });
-  const wrong = mistakes.length === 0 ? problem : mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return {
     /** `value`: the section to be saved; undefined: the one in effect. */
     button: (value: unknown) => (
@@ -30,7 +32,8 @@ export function useSectionTest(section: SettingsSection) {
     ),
     result: (
       <div class="section-test" role="status">
-        {wrong === null ? null : <p class="field-problem">{wrong}</p>}
+        <MistakeList mistakes={mistakes} words={sectionLabels(section)} />
+        {mistakes.length > 0 || problem === null ? null : <p class="field-problem">{problem}</p>}
         {result === null ? null : (
           <>
             <h2>{t.serviceSettings.tested}</h2>

@@ -128,7 +128,7 @@ export function Editor({
           </p>
         </div>
       )}
-      <MistakeList mistakes={mistakes} />
+      <MistakeList mistakes={mistakes} words={words} />
       <p class="field-problem" role="alert">
         {mistakes.length === 0 ? problem : null}
       </p>

@@ -1,9 +1,9 @@
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Mistake } from "../../api.ts";
 import { t } from "../../language.ts";
 import { FormContext, type FormState, type FormWords } from "./context.ts";
 import { ObjectFields } from "./parts.tsx";
+import { placeWords } from "./place-words.ts";
 import { changedAt, isObject, type Json, type Schema, shapeOf } from "./schema.ts";
 import "./schema-form.css";
 
@@ -54,8 +54,13 @@ export function SchemaForm({
   );
 }
 
-/** All mistakes, each a link to its field. */
-export function MistakeList({ mistakes, children }: { mistakes: readonly Mistake[]; children?: ComponentChildren }) {
+interface MistakeListProps {
+  readonly mistakes: readonly Mistake[];
+  readonly words: Pick<FormWords, "label">;
+}
+
+/** All mistakes, each with its place in the words of the form. */
+export function MistakeList({ mistakes, words }: MistakeListProps) {
   if (mistakes.length === 0) return null;
   return (
     <div class="banner bad mistakes" role="alert">
@@ -63,11 +68,16 @@ export function MistakeList({ mistakes, children }: { mistakes: readonly Mistake
       <ul>
         {mistakes.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
-            <code dir="ltr">{path}</code> <span dir="auto">{message}</span>
+            {path === "" ? null : (
+              <>
+                <strong dir="auto">{placeWords(path, words)}</strong>
+                {": "}
+              </>
+            )}
+            <span dir="auto">{message}</span>
           </li>
         ))}
       </ul>
-      {children}
     </div>
   );
 }
