@@ -336,7 +336,7 @@ class Centre {
   /** A sentence for an answer that leaves a site out. */
   #missing({ name, rows }: Site, error: RigbridgeError | null = null): string {
     const why = error === null ? "" : `: ${error.message}`;
-    return `Without ${name} and its ${rows.size} miners${why === "" ? ", which cannot be reached" : why}`;
+    return `Without ${name} and its ${counted(rows.size)}${why === "" ? ", which cannot be reached" : why}`;
   }
 
   async #fan(name: CallName, input: object, caller: Caller): Promise<Reply<"notificationsAction">> {
@@ -405,7 +405,7 @@ class Centre {
     const said =
       missing.length === 0
         ? []
-        : [`${parts.length} of ${others.length} sites: the sums leave out ${left} miners of ${namesOf(missing)}`];
+        : [`${parts.length} of ${others.length} sites: the sums leave out ${counted(left)} of ${namesOf(missing)}`];
     return mergedSummary(
       [{ site: { id: 0, name: "" }, summary: own }, ...parts],
       this.#format(),
@@ -445,8 +445,10 @@ class Centre {
     if (site.id === 0) return;
     const { id, name, state, since, problem } = site.shown();
     this.#events.site({ id, name, state, since }, numbersAt(id, site.rows.keys()));
-    this.#options.log.info({ site: name, state, problem }, "a site");
+    const { log } = this.#options;
     const isAway = state === "unreachable" || state === "refused";
+    if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");
+    else log.info({ site: name }, "a site is connected");
     this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
   }
 
@@ -518,6 +520,8 @@ const rethrown =
 
 /** Rigs named in one message. */
 const named = 5;
+
+const counted = (miners: number): string => `${miners} ${miners === 1 ? "miner" : "miners"}`;
 
 const namesOf = (sites: readonly Site[]): string => sites.map(({ name }) => name).join(", ");
 

@@ -204,7 +204,7 @@ async function start(
     ...(running === undefined ? {} : { demo: { ...running.demo, left: () => leaveDemo(running, settings, log) } }),
   });
   shutdown.add("service", () => service.close());
-  const front = await withSites(service, settings, store, log, shutdown);
+  const front = await withSites(service, settings, store, log, restart, shutdown);
   running?.connect(service, running.demo.rows.managedMiners.all());
   const agent = new LiveOwnAgent(settings.live.part("own agent", ["agent", "software"]), place.url, log);
   await agent.start(service);
@@ -234,14 +234,23 @@ async function start(
   return { service, served, listening: http.address, announced, loginCode: http.loginCode };
 }
 
+/** ms in which the answer to the change reaches its sender. */
+const answeredMs = 250;
+
 /** The service with the rigs of other sites, if the configuration has any. The centre is loaded only then. */
 async function withSites(
   own: RunningService,
   { config, live }: SettingsBook,
   store: Store,
   log: Logger,
+  restart: Place["restart"],
   shutdown: Shutdown,
 ): Promise<MiningService> {
+  // Every front end is built over the sites, so another list of them is a new start, in this process.
+  live.part("other sites", ["sites"]).onChange(async () => {
+    const again = await restart();
+    setTimeout(again, answeredMs);
+  });
   if (config.sites.length === 0) return own;
   const { openCentre } = await import("../centre/centre.ts");
   const { connectService } = await import("../client/index.ts");

@@ -154,7 +154,7 @@ describe("a centre", () => {
     const summary = await centre.getSummary({}, owner);
     expect([summary.totalCount, summary.metaData.warningList[0]]).toEqual([
       3,
-      "1 of 2 sites: the sums leave out 1 miners of Cabin",
+      "1 of 2 sites: the sums leave out 1 miner of Cabin",
     ]);
     const said = async () =>
       (await centre.listNotifications({}, owner)).notificationList.filter(({ title }) =>
@@ -164,7 +164,7 @@ describe("a centre", () => {
     const refused = await problem(centre.minerAction({ id: rig, action: "restart" }, owner));
     expect([refused.code, refused.status]).toEqual(["service.not-ready", 503]);
     const list = await centre.listMiners({}, owner);
-    expect(list.metaData.warningList[0]).toMatch(/^Without Cabin and its 1 miners: The site Cabin cannot be reached/);
+    expect(list.metaData.warningList[0]).toMatch(/^Without Cabin and its 1 miner: The site Cabin cannot be reached/);
 
     await cabin.bench.service.changeMiner({ id: numberThere(rig), name: "renamed" }, owner);
     await cabin.join();

@@ -46,6 +46,14 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     const gone = before.flatMap(({ name }) => (left.has(name) ? [] : [name]));
     return gone.length === 0 ? [] : [`Rigs that name one of these logins are read without a login: ${gone.join(", ")}`];
   },
+  sites: ({ sites: before }, { sites: after }) => {
+    const left = new Set(after.map(({ name }) => name));
+    const gone = before.flatMap(({ name }) => (left.has(name) ? [] : [name]));
+    return [
+      ...(gone.length === 0 ? [] : [`The rigs of ${gone.join(", ")} are no longer shown here; they go on as before`]),
+      "The service restarts within a second, and connects to its sites again",
+    ];
+  },
   history: ({ history: before }, { history: after }) => [
     ...(after.raw < before.raw ? [`Samples older than ${after.raw} days are deleted`] : []),
     ...(after.hourly < before.hourly ? [`Hourly means older than ${after.hourly} days are deleted`] : []),
