@@ -11,7 +11,8 @@ function main(args) {
   try {
     const plan = planned(args);
     if (args.includes("--dry-run")) return say(["Dry run. A release would do:", ...plan.steps]);
-    if (run("npm", ["test"]) !== 0) return refuse("The tests fail; nothing is released.");
+    for (const args of [["test"], ["run", "torture", "--", "whole"]])
+      if (run("npm", args) !== 0) return refuse("The tests fail; nothing is released.");
     checkTree();
     carryOut(plan);
     if (run("npm", ["run", "packaging"]) !== 0)
@@ -62,6 +63,7 @@ function planned(args) {
   const changelog = datedChangelog(version);
   const steps = [
     "npm test",
+    "npm run torture -- whole: the tests of which npm test runs a part",
     ...manifests.map(({ manifest }) => `${manifest.name}: ${manifest.version} to ${version}`),
     `CHANGELOG.md: ${changelog.heading}`,
     `a commit and the tag ${tag}`,

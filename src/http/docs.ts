@@ -5,12 +5,9 @@ import { openApiDocument } from "./openapi.ts";
 import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
 import { StaticAnswer } from "./static-answer.ts";
 
-/** The OpenAPI document and the page that shows it, each built once, on its first request. */
+/** The OpenAPI document and the page that shows it, each built on its first request. */
 export function addDocs(app: FastifyInstance, version: string): void {
-  const document = once(() => {
-    const { text, etag = "" } = tagged(openApiDocument(version));
-    return new StaticAnswer(200, { "content-type": "application/json; charset=utf-8", etag }, Buffer.from(text));
-  });
+  const document = () => documentOf(version);
   const pages = once(async () => pagesOf(await buildPages()));
   const page = async (url: string): Promise<StaticAnswer> => {
     const path = pathOf(url).toLowerCase().replace(/\/$/, "");
@@ -26,6 +23,19 @@ export function addDocs(app: FastifyInstance, version: string): void {
   });
   for (const url of [openApiPath, docsDocumentPath]) app.route({ url, ...answer(document) });
   for (const url of [docsPath, docsFilePath]) app.route({ url, ...answer(page) });
+}
+
+const documents = new Map<string, StaticAnswer>();
+
+/** Built once for all servers of the process. */
+function documentOf(version: string): StaticAnswer {
+  const held = documents.get(version);
+  if (held !== undefined) return held;
+  const { text, etag = "" } = tagged(openApiDocument(version));
+  const headers = { "content-type": "application/json; charset=utf-8", etag };
+  const document = new StaticAnswer(200, headers, Buffer.from(text));
+  documents.set(version, document);
+  return document;
 }
 
 /** The files of the page, each requested from the page's own server once. Rejects with `not.found` for other paths. */

@@ -56,6 +56,16 @@ export class SqliteConnection {
     return this.#database.prepare(sql);
   }
 
+  /** The whole database; null if this Node cannot copy one. */
+  image(): Uint8Array | null {
+    return hasImages ? this.#database.serialize() : null;
+  }
+
+  /** Replaces the whole database by an `image`. */
+  become(image: Uint8Array): void {
+    this.#database.deserialize(image);
+  }
+
   /** Ids that tables generate are higher; those of a table that has higher ones already go on. */
   startIdsAfter(id: number): void {
     if (id === 0) return;
@@ -159,6 +169,7 @@ const sqlValue = (value: unknown): SQLInputValue => {
   throw new RigbridgeError("internal", `A ${typeof value} cannot be stored`);
 };
 
+const hasImages = "deserialize" in DatabaseSync.prototype;
 const hasArrays = "setReturnArrays" in StatementSync.prototype;
 
 /**

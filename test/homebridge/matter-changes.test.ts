@@ -7,6 +7,7 @@ import { startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { until } from "../until.ts";
+import { longTest } from "../whole.ts";
 import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
 
 let ending: (() => Promise<void>)[] = [];
@@ -34,41 +35,44 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     await controller.close();
   });
 
-  test("applies changed settings at the next start: a rig stays the same device, whatever is added or renamed", async () => {
-    const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }, { kind: "axeos" }] });
-    ending.push(() => farm.close());
-    const [garage, bath, shed] = farm.rigs.map(({ address }) => ({ address, interval: 1 }));
-    const heating = { name: "Bathroom", target: 21, roomTemperature: room };
-    const settings = (rigs: readonly object[]) => ({ name: "Rigbridge", rigs });
-    const heated = { ...bath, name: "Bath", as: "heater", heating };
-    const before = settings([{ ...garage, name: "Garage" }, heated, { ...shed, name: "Shed" }]);
-    let { homebridge, hub, options } = await matterHome(before, controller);
-    ending.push(() => homebridge.close());
-    await until(() => ["Garage", "Bath", "Shed"].every((name) => isThere(hub, name)), "all rigs to be reachable");
-    const { number } = hub.device("Garage");
+  longTest(
+    "applies changed settings at the next start: a rig stays the same device, whatever is added or renamed",
+    async () => {
+      const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }, { kind: "axeos" }] });
+      ending.push(() => farm.close());
+      const [garage, bath, shed] = farm.rigs.map(({ address }) => ({ address, interval: 1 }));
+      const heating = { name: "Bathroom", target: 21, roomTemperature: room };
+      const settings = (rigs: readonly object[]) => ({ name: "Rigbridge", rigs });
+      const heated = { ...bath, name: "Bath", as: "heater", heating };
+      const before = settings([{ ...garage, name: "Garage" }, heated, { ...shed, name: "Shed" }]);
+      let { homebridge, hub, options } = await matterHome(before, controller);
+      ending.push(() => homebridge.close());
+      await until(() => ["Garage", "Bath", "Shed"].every((name) => isThere(hub, name)), "all rigs to be reachable");
+      const { number } = hub.device("Garage");
 
-    const sensing = { ...garage, name: "Workshop", sensors: ["temperature"] };
-    const after = settings([sensing, { ...heated, as: "outlet" }]);
-    homebridge = await homebridge.restart({ ...options, platform: after });
-    await hub.reconnect();
-    const wanted = ["Bath", "Workshop", "Workshop temperature"];
-    await until(
-      () => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)),
-      "the devices of the new settings to be reachable",
-    );
-    expect(hub.device("Workshop").number).toBe(number);
-    expect(hub.device("Bath").read("thermostat", "systemMode")).toBeUndefined();
-    await until(() => hub.device("Bath").read("onOff", "onOff") === true, "the outlet to show that it is on");
+      const sensing = { ...garage, name: "Workshop", sensors: ["temperature"] };
+      const after = settings([sensing, { ...heated, as: "outlet" }]);
+      homebridge = await homebridge.restart({ ...options, platform: after });
+      await hub.reconnect();
+      const wanted = ["Bath", "Workshop", "Workshop temperature"];
+      await until(
+        () => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)),
+        "the devices of the new settings to be reachable",
+      );
+      expect(hub.device("Workshop").number).toBe(number);
+      expect(hub.device("Bath").read("thermostat", "systemMode")).toBeUndefined();
+      await until(() => hub.device("Bath").read("onOff", "onOff") === true, "the outlet to show that it is on");
 
-    homebridge = await homebridge.restart({ ...options, platform: before });
-    await hub.reconnect();
-    await until(
-      () => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"),
-      "the devices of the first settings to return",
-    );
-    expect(hub.device("Garage").number).toBe(number);
-    expect(failuresOf(homebridge)).toEqual([]);
-  });
+      homebridge = await homebridge.restart({ ...options, platform: before });
+      await hub.reconnect();
+      await until(
+        () => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"),
+        "the devices of the first settings to return",
+      );
+      expect(hub.device("Garage").number).toBe(number);
+      expect(failuresOf(homebridge)).toEqual([]);
+    },
+  );
 
   test("restores what a read-only key cannot set, and shows no room temperature while the service is down", async () => {
     const farm = await startFarm({

@@ -2,6 +2,7 @@ import { afterAll, describe, expect } from "@jest/globals";
 import { z } from "zod";
 import { closeContexts, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
+import { isWhole } from "../whole.ts";
 import { type Editor, openEditor } from "./editor-browser.ts";
 import { type ExampleName, exampleService, importExample } from "./examples-flow.ts";
 import { type NodeRed, startNodeRed, type Version, versions } from "./real-node-red.ts";
@@ -26,7 +27,7 @@ async function withEditor(version: Version, work: (editor: Editor, red: NodeRed)
 const Services = z.array(z.looseObject({ id: z.string(), users: z.number(), url: z.string() }));
 const Flows = z.array(z.looseObject({ id: z.string(), type: z.string(), service: z.string().optional() }));
 
-describe.each(versions)("the editor of Node-RED %i", (version) => {
+describe.each(isWhole ? versions : versions.slice(0, 1))("the editor of Node-RED %i", (version) => {
   testInBrowser("imports one example after the other without a question; they share one service", async () => {
     await withEditor(version, async (editor, red) => {
       const { page } = editor;

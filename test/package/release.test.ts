@@ -22,7 +22,7 @@ beforeEach(async () => {
     json({
       name: "rigbridge",
       version: "0.1.0",
-      scripts: { test: "node passes.mjs", packaging: "node packaging.mjs" },
+      scripts: { test: "node passes.mjs", torture: "node passes.mjs", packaging: "node packaging.mjs" },
     }),
   );
   await put("client/package.json", json({ name: "@rigbridge/client", version: "0.1.0" }));

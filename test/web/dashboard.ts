@@ -11,7 +11,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { newPage } from "../chromium.ts";
+import { borrowPage, giveBack, newPage } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 
@@ -46,6 +46,8 @@ export interface VisitOptions {
   readonly reducedMotion?: boolean;
   /** Lets the test move the page's clock (`page.clock`), which runs by itself until then. */
   readonly clock?: boolean;
+  /** In a browser that has loaded nothing yet, for tests of what it loads and those that change more than the page. */
+  readonly fresh?: boolean;
   /** Errors on the browser's console that the test brings about. */
   readonly expected?: RegExp;
 }
@@ -185,11 +187,14 @@ export async function visitOf(
   closed: () => void = () => undefined,
 ): Promise<Visit> {
   const { width = 1440, height = 900, scheme = "light", locale = "en-US", key, expected } = options;
-  const page = await newPage(width, height, {
+  const look = {
     locale,
     colorScheme: scheme,
     reducedMotion: options.reducedMotion === true ? "reduce" : "no-preference",
-  });
+  } as const;
+  // A page keeps its clock.
+  const isOwn = options.fresh === true || options.clock === true;
+  const page = isOwn ? await newPage(width, height, look) : await borrowPage(width, height, look);
   const problems: string[] = [];
   const add = (text: string): void => {
     if (expected?.test(text) !== true) problems.push(text);
@@ -217,7 +222,7 @@ export async function visitOf(
     page,
     problems,
     async close() {
-      await page.context().close();
+      await (isOwn ? page.context().close() : giveBack(page, look));
       closed();
       expect(problems).toEqual([]);
     },

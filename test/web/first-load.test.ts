@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 testInBrowser.each([["en-US"], ["ru-RU"]])("the first load of the overview stays small (%s)", async (locale) => {
-  const { page, close } = await dashboard.visit("", { locale });
+  const { page, close } = await dashboard.visit("", { locale, fresh: true });
   await withoutLoadingAhead(page);
   await page.locator(".chart-picture canvas").first().waitFor();
   const scripts: string[] = await page.evaluate(() =>

@@ -325,7 +325,11 @@ testInBrowser("a service that comes back as another version asks to reload the p
 testInBrowser(
   "a page whose files are gone says so; the others still open, and it opens once they are there",
   async () => {
-    const { page, close } = await dashboard.visit("", { key: keys.owner, expected: /ERR_|Failed|preload/ });
+    const { page, close } = await dashboard.visit("", {
+      key: keys.owner,
+      fresh: true,
+      expected: /ERR_|Failed|preload/,
+    });
     await withoutLoadingAhead(page);
     await page.getByText("rigs mining", { exact: false }).waitFor();
     await page.route("**/assets/*", (route) => route.abort());

@@ -159,7 +159,7 @@ test("behind a proxy that holds back events, the page reads again and again inst
     return isHeld;
   });
   onTestFinished(() => proxy.close());
-  const { page, close } = await visitOf(proxy.url, "settings");
+  const { page, close } = await visitOf(proxy.url, "settings", { fresh: true });
   const unanswered = new Set<unknown>();
   page.on("request", (asked) => !asked.url().includes("/api/events") && unanswered.add(asked));
   page.on("requestfinished", (asked) => unanswered.delete(asked));

@@ -113,7 +113,7 @@ describe("signing out", () => {
 });
 
 test("a page that was in the background for a while catches up without calling the service away", async () => {
-  const { page, close } = await visit("settings");
+  const { page, close } = await visit("settings", { fresh: true });
   await page.clock.install();
   await page.goto(new URL("rigs", dashboard.url).href);
   await rig(page, "Hall 1").waitFor();
@@ -174,7 +174,7 @@ describe("a page that is opened while the service is away", () => {
   });
 
   test("says that the service is away if they are not there, not that it was updated, and opens when it is back", async () => {
-    const { page, close } = await visit("settings", { expected: /ERR_|Failed to load/ });
+    const { page, close } = await visit("settings", { fresh: true, expected: /ERR_|Failed to load/ });
     await withoutLoadingAhead(page);
     await dashboard.goAway();
     await page.getByRole("link", { name: "Hosts" }).click();
