@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import type { z } from "zod";
 import type { SessionLog } from "../contract/session.ts";
@@ -231,9 +232,16 @@ const build = async (
 let emptyStore: Uint8Array | null = null;
 
 const fillEmpty = async (connection: SqliteConnection): Promise<void> => {
-  if (emptyStore !== null) return connection.become(emptyStore);
-  await migrate(connection.tables);
-  emptyStore = connection.image();
+  if (emptyStore === null) {
+    await migrate(connection.tables);
+    emptyStore = connection.image();
+  } else {
+    connection.become(emptyStore);
+    await connection.tables
+      .updateTable("instance")
+      .set({ name: randomBytes(16).toString("hex") })
+      .execute();
+  }
 };
 
 const assemble = async (

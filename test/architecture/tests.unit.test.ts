@@ -27,6 +27,7 @@ const fileOf = (line: string): string => line.slice(0, line.indexOf(": "));
 const sleeping: Readonly<Record<string, string>> = {
   "test/until.ts": "asks again and again where there is no event",
   "test/agent/idle.test.ts": "nothing happens for three looks of the agent",
+  "test/centre/cut-lines.ts": "how long a line is cut",
   "test/cli/mqtt.test.ts": "a broker that takes longer than a quick one is waited for",
   "test/mqtt/bridge.test.ts": "the same",
   "test/mqtt/connection.test.ts": "a connection that stays quiet",
@@ -52,6 +53,8 @@ test("ports and addresses are the process's own, and nothing else is drawn that 
     files.filter((file) => !overTime.test(file)),
   ).map(fileOf);
   expect([...new Set(drawn)].sort()).toEqual([
+    // How long a line is cut.
+    "test/centre/cut-lines.ts",
     // The name of a bridge in the home; 16 million million of them.
     "test/homebridge/homebridge.ts",
     // A tag, and how much of a file is left.

@@ -36,7 +36,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const place = () => ({ cwd: folder, env: { XDG_DATA_HOME: join(folder, "data") } });
+/** A zone in which it is about noon: at night a schedule of the demo stops a rig. */
+const zoneAtNoon = `Etc/GMT${new Intl.NumberFormat("en", { signDisplay: "always" }).format(new Date().getUTCHours() - 12)}`;
+
+const place = () => ({ cwd: folder, env: { XDG_DATA_HOME: join(folder, "data"), TZ: zoneAtNoon } });
 
 async function serve(...options: string[]): Promise<Running> {
   const service = await running(["serve", "--port", "0", ...options], ready, place());
@@ -213,7 +216,7 @@ describe("rigbridge act", () => {
     const { code, stderr } = await command(["act", "desk", "set", "--pool", "x"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n").toSorted()).toEqual([
-      "  --pool: must be a whole number of 1 to 10 digits",
+      "  --pool: must be a whole number of 1 to 15 digits",
       "  --property: is required for set",
       "  --value: is required for set",
       "Nothing was sent:",
