@@ -181,7 +181,8 @@ async function start(
   if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: place.url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
   shutdown.add("store", () => store.close());
-  const isAlone = source.base.config.miners.length + minersIn(store) === 0;
+  const { miners, sites } = source.base.config;
+  const isAlone = miners.length + sites.length + minersIn(store) === 0 && !hasSites(store);
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
   if (running !== undefined) shutdown.addFirst("demo", () => running.close());
   const settings = new SettingsBook({ ...source, demo: running?.sections }, running?.demo.store ?? store, log);
@@ -269,6 +270,12 @@ function logUpgrade(copy: string | null, log: Logger): void {
   if (copy === null) log.warn("The store is upgraded, and the disk has no room to keep the old one");
   else log.info(`The store is upgraded; the old one is kept as ${copy}`);
 }
+
+/** Whether other sites were saved over the API. */
+const hasSites = ({ settings }: Store): boolean =>
+  settings
+    .all()
+    .some(({ section, isSaved, value }) => section === "sites" && isSaved && Array.isArray(value) && value.length > 0);
 
 const minersIn = ({ miners, managedMiners }: Store): number =>
   [...miners.all(), ...managedMiners.all()].filter(({ disabled }) => !disabled).length;
