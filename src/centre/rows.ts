@@ -74,6 +74,7 @@ export class CentreRows implements ListedRows {
       if (name === "id") return id;
       if (name === "group") return numberAt(siteOf(id), row?.group ?? 0);
       if (name === "siteUnreachable") return site?.unreachableSince ?? undefined;
+      if (name === "readAt") return row?.readAt ?? site?.unreachableSince ?? null;
       return row?.[name] ?? null;
     });
   }

@@ -32,6 +32,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "start",
   "users",
   "hosts",
+  "sites",
   "login",
 ]);
 

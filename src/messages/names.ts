@@ -222,6 +222,7 @@ export interface Names {
   readonly "settings.until": "time";
   readonly "wall.mining": "mining" | "rigs";
   readonly "wall.screen": "screen" | "screens";
+  readonly "sites.away": "age" | "names";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

@@ -1,6 +1,9 @@
 import { computed, signal } from "@preact/signals";
+import type { SiteChange } from "../contract/events.ts";
 import type { Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow, MinerRowList } from "../contract/rows.ts";
+import { siteOf } from "../contract/site-numbers.ts";
+import type { Site } from "../contract/sites.ts";
 import { call, Problem, request } from "./api.ts";
 import { inOwnWords } from "./service-words.ts";
 import { loadSession, may, session } from "./session.ts";
@@ -30,6 +33,8 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
+/** Other sites, where there are any. */
+export const sites = signal<readonly Site[]>([]);
 const received = signal<readonly Notification[] | undefined>(undefined);
 /** Undefined until loaded. */
 export const notifications = computed(() => received.value?.map(inOwnWords));
@@ -133,13 +138,17 @@ const baseColumns: readonly (keyof Row)[] = [
   ...(["id", "uid", "name", "group", "location", "tags", "status", "reason", "hashrate", "expected"] as const),
   ...(["power", "temperature", "pool", "coin", "profit", "alarms", "readAt", "repair"] as const),
 ];
-const fieldsAsked = (): string => [...baseColumns, ...extraColumns].join(",");
+const hasSites = (): boolean => (session.value?.sites ?? 0) > 0;
+const fieldsAsked = (): string =>
+  [...baseColumns, ...(hasSites() ? ["siteUnreachable"] : []), ...extraColumns].join(",");
 
 async function readOthers(signal: AbortSignal): Promise<void> {
-  const [sums, list] = await Promise.all([
+  const [sums, list, others] = await Promise.all([
     may("getSummary") ? call("getSummary", {}, { signal }) : null,
     may("listNotifications") ? call("listNotifications", {}, { signal }) : null,
+    hasSites() ? call("listSites", {}, { signal }) : [],
   ]);
+  sites.value = others;
   summary.value = sums;
   keepNotifications(list?.notificationList ?? []);
 }
@@ -174,8 +183,19 @@ function receive(type: string, data: unknown): void {
   } else if (type === "notification-removed") {
     for (const id of (data as { ids: readonly number[] }).ids) notes.delete(id);
     markNotes();
-  }
+  } else if (type === "site") changeSite(data as SiteChange);
   for (const listener of listeners) listener({ type, data });
+}
+
+/** A site was reached or lost: one event for all its rows, which stay as they were. */
+function changeSite({ id, state, since }: SiteChange): void {
+  sites.value = sites.value.map((site) => (site.id === id ? { ...site, state, since } : site));
+  for (const row of byId.values()) {
+    if (siteOf(row.id) !== id) continue;
+    const { siteUnreachable: _, ...known } = row;
+    byId.set(row.id, state === "connected" ? known : { ...row, readAt: row.readAt ?? since, siteUnreachable: since });
+  }
+  markChanged();
 }
 
 /** Reads the lists and follows the events, repeatedly, until `stopLive`. */
@@ -247,6 +267,7 @@ export function stopLive(): void {
   wholeLists = 0;
   rigs.value = { byId, loaded: false };
   summary.value = null;
+  sites.value = [];
   notes.clear();
   received.value = undefined;
 }

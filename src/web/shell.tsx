@@ -69,7 +69,11 @@ const mostInBar = 5;
 /** All pages; as a bar, the first ones and a sheet with the rest. */
 function Menu({ path }: { path: string }) {
   const here = path.slice(base.length).split("/")[0] ?? "";
-  const entries = pages.flatMap((page) => (page.menu && may(page.needs) ? [{ ...page.menu, path: page.path }] : []));
+  const entries = pages.flatMap((page) =>
+    page.menu !== undefined && may(page.needs) && (page.menu.onlyWithSites !== true || hasSites())
+      ? [{ ...page.menu, path: page.path }]
+      : [],
+  );
   const count = hasBar.value && entries.length > mostInBar ? mostInBar - 1 : entries.length;
   const [shown, others] = [entries.slice(0, count), entries.slice(count)];
   const sheet = useRef<HTMLUListElement>(null);
@@ -178,17 +182,35 @@ function useDemoLeft(): ComponentType | null {
   return DemoLeft;
 }
 
+const hasSites = (): boolean => (session.value?.sites ?? 0) > 0;
+
+/** Says which sites cannot be reached; loaded where there are other sites. */
+function useSitesAway(): ComponentType | null {
+  const [SitesAway, setSitesAway] = useState<ComponentType | null>(null);
+  const isCentre = hasSites();
+  useEffect(() => {
+    if (isCentre)
+      void Promise.all([import("./pages/sites/away.tsx"), loadAllTexts()]).then(
+        ([{ default: loaded }]) => setSitesAway(() => loaded),
+        () => undefined,
+      );
+  }, [isCentre]);
+  return SitesAway;
+}
+
 /** Notices for every page. */
 function Banners() {
   const { live, since, problem } = connection.value;
   const who = session.value;
   const DemoLeft = useDemoLeft();
+  const SitesAway = useSitesAway();
   firstVersion ??= who?.version;
   // Before the first answer no data can be outdated; only the reason is shown.
   const trouble = live ? null : rigs.value.loaded ? t.shell.away({ age: ago(since, now.value) }) : problem;
   return (
     <>
       {DemoLeft === null ? null : <DemoLeft />}
+      {SitesAway === null ? null : <SitesAway />}
       {trouble === null ? null : (
         <p class="banner bad" role="status">
           <Icon name="unplugged" /> <span>{trouble}</span>

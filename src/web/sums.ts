@@ -31,6 +31,8 @@ export function sumsOf(rows: Iterable<Row>): Sums {
   const [power, profit] = [new KnownSum(), new KnownSum()];
   let [count, mining, inRepair, alarms] = [0, 0, 0, 0];
   for (const row of rows) {
+    // What the rigs of a site do that cannot be reached is unknown; the page names the site.
+    if (row.siteUnreachable !== undefined) continue;
     byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
     if (row.repair !== null) {
       inRepair += 1;

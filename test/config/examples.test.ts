@@ -5,12 +5,19 @@ import { parse } from "yaml";
 import { parseAgentSettings } from "../../src/agent/settings.ts";
 import { configSchema, readConfig } from "../../src/config/index.ts";
 
-// depends on: examples/*, examples/gpu-rig/*, examples/home-assistant/*
+// depends on: examples/*, examples/gpu-rig/*, examples/home-assistant/*, examples/sites/*
 
 const folder = new URL("../../examples/", import.meta.url);
-const examples = [...readdirSync(folder).filter((name) => name.endsWith(".yaml")), "home-assistant/rigbridge.yaml"];
+const examples = [
+  ...readdirSync(folder).filter((name) => name.endsWith(".yaml")),
+  "home-assistant/rigbridge.yaml",
+  "sites/centre.yaml",
+  "sites/cabin.yaml",
+];
 const secrets = {
   RIGBRIDGE_KEY: "an-invented-key-of-some-length",
+  KEY_OF_CABIN: "an-invented-key-of-the-cabin",
+  KEY_FOR_THE_CENTRE: "an-invented-key-for-the-centre",
   OPERATOR_KEY: "another-invented-key-of-length",
   ANTMINER_PASSWORD: "invented",
   NTFY_TOPIC: "an-invented-topic",

@@ -10,7 +10,12 @@ export interface PageEntry {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
   /** Without this right the page does not exist. */
   readonly needs: CallName;
-  readonly menu?: { readonly name: MenuName; readonly icon: IconName };
+  readonly menu?: {
+    readonly name: MenuName;
+    readonly icon: IconName;
+    /** It has a place in the menu only where there are other sites. */
+    readonly onlyWithSites?: true;
+  };
 }
 
 export type MenuName =
@@ -22,6 +27,7 @@ export type MenuName =
   | "money"
   | "activity"
   | "hosts"
+  | "sites"
   | "add"
   | "settings"
   | "family";
@@ -89,6 +95,12 @@ const entries: readonly PageEntry[] = [
   { path: "hosts", load: () => import("./hosts/page.tsx"), needs: "listHosts", menu: { name: "hosts", icon: "hosts" } },
   { path: "hosts/several", load: () => import("./hosts/several-page.tsx"), needs: "saveManagedMiner" },
   { path: "hosts/miners/:id", load: () => import("./hosts/miner-page.tsx"), needs: "listManagedMiners" },
+  {
+    path: "sites",
+    load: () => import("./sites/page.tsx"),
+    needs: "listSites",
+    menu: { name: "sites", icon: "rack", onlyWithSites: true },
+  },
   { path: "start", load: () => import("./start/page.tsx"), needs: "addMiner" },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
   {
