@@ -150,7 +150,11 @@ describe("the OpenAPI document", () => {
   });
 
   test("shows numbers of the query as numbers, and the actions by name", () => {
-    expect(parameter("getMiner", "id").schema).toMatchObject({ type: "integer", minimum: 0, maximum: 999_999_999_999_999 });
+    expect(parameter("getMiner", "id").schema).toMatchObject({
+      type: "integer",
+      minimum: 0,
+      maximum: 999_999_999_999_999,
+    });
     expect(parameter("saveCoin", "profit").schema).toMatchObject({ type: "number", minimum: 0 });
     expect(parameter("minerAction", "on").schema).toMatchObject({ type: "boolean" });
     expect(parameter("minerPoolAction", "action")).toMatchObject({
