@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
+import { z } from "zod";
 import type { RowEvent, ServiceEvent } from "../contract/events.ts";
 import { withoutActions } from "../contract/may-act.ts";
-import { type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalid, notFound, RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import type { BulkJob, Group } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
-import { withoutSecrets } from "../contract/secrets.ts";
+import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
-import { numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import { highestThere, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
@@ -261,14 +262,16 @@ class Centre {
    * never leave a site.
    */
   async #ask(site: Site, name: CallName, input: object, caller: Caller): Promise<unknown> {
-    const call = (who: Caller): Promise<unknown> => Reflect.apply(site.service[name], site.service, [input, who]);
-    if (site.id === 0) return call(caller);
+    const call = (asked: object, who: Caller): Promise<unknown> =>
+      Reflect.apply(site.service[name], site.service, [asked, who]);
+    if (site.id === 0) return call(input, caller);
     this.#own.checkAccess?.(name, caller);
     const access = this.#own.accessOf(caller);
     if (!access.all)
       throw new RigbridgeError("user.forbidden", "Only users who see all groups and pools see other sites");
     site.check();
-    const reply = withoutSecrets(operations[name].reply, await call(await this.#callerThere(name, caller)));
+    const asked = withoutEmptySecrets(name, input);
+    const reply = withoutSecrets(operations[name].reply, await call(asked, await this.#callerThere(name, caller)));
     return access.privilege === "view" ? withoutActions(reply) : reply;
   }
 
@@ -315,9 +318,8 @@ class Centre {
       const groups = known ? site.groups : await this.#inTime(this.#ask(site, name, there, caller), site);
       return groupsOf({ id: site.id, name: site.name, groups: groups as Group[] });
     }
-    const since = name === "listNotifications" && "since" in there ? Number(there.since) : undefined;
-    const input = since === undefined || Number.isNaN(since) ? there : { ...there, since: sinceThere(since, site.id) };
-    if (since !== undefined && siteOf(since) > site.id) return { notificationList: [] };
+    const isSince = name === "listNotifications" && "since" in there && typeof there.since === "number";
+    const input = isSince ? { ...there, since: sinceThere(Number(there.since), site.id) } : there;
     return outward(site.id, await this.#inTime(this.#ask(site, name, input, caller), site));
   }
 
@@ -388,9 +390,7 @@ class Centre {
       return its.length === 0 ? undefined : { site: site.id, body: share, miners: [] };
     }
     const known = numbersAt(site.id, site.rows.keys());
-    return all === true && (site.id !== 0 || site.rows.size > 0)
-      ? { site: site.id, body: { ...rest, all }, miners: known }
-      : undefined;
+    return all === true && site.rows.size > 0 ? { site: site.id, body: { ...rest, all }, miners: known } : undefined;
   }
 
   async #summary(caller: Caller): Promise<Reply<"getSummary">> {
@@ -525,6 +525,14 @@ const counted = (miners: number): string => `${miners} ${miners === 1 ? "miner" 
 
 const namesOf = (sites: readonly Site[]): string => sites.map(({ name }) => name).join(", ");
 
+/** A secret that a page of the centre did not get, and sends as it shows it, stays as it is at the site. */
+function withoutEmptySecrets(name: CallName, input: object): object {
+  const { body }: Operation = operations[name];
+  if (!(body instanceof z.ZodObject)) return input;
+  const isKept = ([key, value]: [string, unknown]): boolean => value !== "" || !isSecret(body.shape[key] ?? z.never());
+  return Object.fromEntries(Object.entries(input).filter(isKept));
+}
+
 /** Operations whose input and reply have the name of a group. */
 const namesGroup = (name: OperationName): boolean => name === "addGroup" || name === "changeGroup";
 
@@ -534,6 +542,8 @@ function withoutSite(site: string, input: object): object {
   return name?.startsWith(`${site} / `) === true ? { ...input, name: name.slice(site.length + 3) } : input;
 }
 
-/** The number at a site after which notifications are newer; sites are compared by number first. */
-const sinceThere = (since: number, site: number): number | undefined =>
-  siteOf(since) === site ? numberThere(since) : undefined;
+/** The number at a site after which notifications are higher, as numbers of the centre. */
+function sinceThere(since: number, site: number): number | undefined {
+  if (siteOf(since) === site) return numberThere(since);
+  return siteOf(since) < site ? undefined : highestThere;
+}

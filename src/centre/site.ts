@@ -168,10 +168,10 @@ export class Site {
         await this.#watch(AbortSignal.any([signal, this.#again.signal]));
       } catch (error) {
         if (signal.aborted) return;
-        // The stream of the service in this process fell behind: it is read again.
-        if (this.id === 0) continue;
         const isRefused = error instanceof RigbridgeError && refusals.has(error.code);
-        this.#lost(isRefused ? "refused" : "unreachable", error instanceof Error ? error.message : String(error));
+        // The stream of the service in this process may fall behind; it is read again.
+        if (this.id !== 0)
+          this.#lost(isRefused ? "refused" : "unreachable", error instanceof Error ? error.message : String(error));
         await backOff(failures, isRefused ? retryRefused : retryAway, signal);
         failures += 1;
       }

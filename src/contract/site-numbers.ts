@@ -4,8 +4,8 @@
  */
 const numbersPerSite = 10_000_000_000;
 
-/** Sites have the numbers 1 to 9,999. */
-export const mostSites = 9_999;
+/** The highest number at a site. */
+export const highestThere = numbersPerSite - 1;
 
 export const numberAt = (site: number, number: number): number => site * numbersPerSite + number;
 export const siteOf = (number: number): number => Math.floor(number / numbersPerSite);

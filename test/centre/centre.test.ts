@@ -148,7 +148,8 @@ describe("a centre", () => {
     await cabin.cut();
     await reaches("Cabin", "unreachable");
     const lost = await rowOf();
-    expect(lost).toEqual({ ...before, siteUnreachable: expect.any(String) });
+    const siteUnreachable = expect.any(String);
+    expect(lost).toEqual({ ...before, readAt: lost?.siteUnreachable, siteUnreachable });
     await until(() => events.some(({ type }) => type === "site"), "the event of the site");
     expect(events.filter(({ type, data }) => type === "miner" && "id" in data && data.id === rig)).toEqual([]);
     const summary = await centre.getSummary({}, owner);
@@ -161,6 +162,9 @@ describe("a centre", () => {
         title?.startsWith("The site Cabin"),
       );
     expect(await said()).toMatchObject([{ closedUtc: null, count: 1 }]);
+    const newer = await centre.listNotifications({ since: numberAt(1, 0) }, owner);
+    expect(newer.notificationList.every(({ id }) => siteOf(id) >= 1)).toBe(true);
+    expect(newer.notificationCount).toBeGreaterThan(0);
     const refused = await problem(centre.minerAction({ id: rig, action: "restart" }, owner));
     expect([refused.code, refused.status]).toEqual(["service.not-ready", 503]);
     const list = await centre.listMiners({}, owner);
@@ -219,6 +223,14 @@ describe("a centre", () => {
     await cabin.bench.service.savePool({ id: 0, url, ...pool, ...unset }, owner);
     const { list } = await centre.listPools({}, owner);
     expect(list.map(({ id, plainWorkerPassword }) => [siteOf(id), plainWorkerPassword])).toEqual([[2, ""]]);
+    const [shown] = list;
+    await centre.savePool(
+      { ...unset, id: shown?.id ?? 0, description: "new name", coinAlgorithm: undefined, plainWorkerPassword: "" },
+      owner,
+    );
+    expect((await cabin.bench.service.listPools({}, owner)).list).toMatchObject([
+      { description: "new name", plainWorkerPassword: "hidden" },
+    ]);
   });
 
   test("refuses what cannot be a site, with the reason, and shows the others", async () => {
