@@ -444,7 +444,9 @@ class Centre {
   #stateChanged(site: Site): void {
     if (site.id === 0) return;
     const { id, name, state, since, problem } = site.shown();
-    this.#events.site({ id, name, state, since }, numbersAt(id, site.rows.keys()));
+    const miners = numbersAt(id, site.rows.keys());
+    this.#events.site({ id, name, state, since }, miners);
+    this.#rows.note(miners);
     const { log } = this.#options;
     const isAway = state === "unreachable" || state === "refused";
     if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");

@@ -4,7 +4,7 @@ import type { MinerRow, RowColumn } from "../contract/rows.ts";
 import { numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 import type { Events } from "../service/events/events.ts";
 import type { ListedRows } from "../service/miners/miner-rows.ts";
-import { RowCache } from "../service/miners/row-cache.ts";
+import { RowCache, selectionOf } from "../service/miners/row-cache.ts";
 import { withInnerGroups } from "../service/nested-groups.ts";
 import type { Access } from "../service/users/access.ts";
 import type { Site } from "./site.ts";
@@ -56,6 +56,12 @@ export class CentreRows implements ListedRows {
 
   nesting(): unknown {
     return this.groups().map(({ id, parentId }) => [id, parentId]);
+  }
+
+  /** Reads rows that have changed, so that a list knows of the change, although they may be as before when it is asked for. */
+  note(ids: readonly number[]): void {
+    const { watched } = selectionOf(undefined);
+    for (const id of ids) this.cache.of(id).changedAt(watched);
   }
 
   /** The groups of all sites; a site is itself a group, which contains its groups. */

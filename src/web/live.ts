@@ -192,8 +192,13 @@ function changeSite({ id, state, since }: SiteChange): void {
   sites.value = sites.value.map((site) => (site.id === id ? { ...site, state, since } : site));
   for (const row of byId.values()) {
     if (siteOf(row.id) !== id) continue;
-    const { siteUnreachable: _, ...known } = row;
-    byId.set(row.id, state === "connected" ? known : { ...row, readAt: row.readAt ?? since, siteUnreachable: since });
+    const { siteUnreachable, ...known } = row;
+    // What was only out of reach is up to date again.
+    const readAt = row.readAt === siteUnreachable ? null : row.readAt;
+    byId.set(
+      row.id,
+      state === "connected" ? { ...known, readAt } : { ...known, readAt: readAt ?? since, siteUnreachable: since },
+    );
   }
   markChanged();
 }

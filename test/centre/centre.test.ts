@@ -144,6 +144,7 @@ describe("a centre", () => {
     const [rig = 0] = at(2);
     const rowOf = async () => (await rowsOf(centre)).find(({ id }) => id === rig);
     const before = await rowOf();
+    const { version } = await centre.listMinerRows({ view: "list" }, owner);
     const events = watch<RowEvent>((signal) => centre.watchMinerRows({ view: "list" }, owner, signal));
     await cabin.cut();
     await reaches("Cabin", "unreachable");
@@ -175,6 +176,9 @@ describe("a centre", () => {
     await reaches("Cabin", "connected");
     await until(async () => (await rowOf())?.name === "renamed", "the row as it is now");
     expect((await rowOf())?.siteUnreachable).toBeUndefined();
+    // A client that has only heard of the loss gets the row again.
+    const since = await centre.listMinerRows({ view: "list", since: version }, owner);
+    expect(since.miners.map(({ id }) => id)).toContain(rig);
     expect(await said()).toMatchObject([{ closedUtc: expect.any(String) }]);
     expect((await centre.getSummary({}, owner)).totalCount).toBe(4);
   });

@@ -1,0 +1,48 @@
+import { afterAll, afterEach, expect } from "@jest/globals";
+import { pino } from "pino";
+import { HttpSettings } from "../../src/config/schema.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import { startCentre, startSite } from "../centre/centre-bench.ts";
+import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
+import { onTestFinished } from "../finished.ts";
+import { closeBenches } from "../service/bench.ts";
+
+// depends on: src/web/**, src/centre/**
+
+afterEach(closeBenches);
+afterAll(closeContexts);
+
+test("the page of sites names each with its state, and every page says what cannot be reached until it is back", async () => {
+  const rig = { kind: "cgminer", warm: true } as const;
+  const barn = await startSite("Barn", { rigs: [rig] });
+  const cabin = await startSite("Cabin", { rigs: [rig, rig] });
+  const { centre, reaches } = await startCentre([barn, cabin]);
+  const log = pino({ level: "silent" });
+  const settings = HttpSettings.parse({ port: 0 });
+  const server = await startHttpServer({ service: centre, settings, log, version: "test" });
+  onTestFinished(() => server.close());
+  const page = await newPage(1440, 900);
+  onTestFinished(() => page.close());
+
+  await page.goto(`${server.url}/rigs`);
+  await page.getByText("3 rigs").first().waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Sites" }).click();
+  const card = (name: string) => page.locator(".card").filter({ has: page.getByRole("heading", { name }) });
+  await card("Cabin").getByText("Connected").waitFor();
+  expect(await page.getByText("Out of reach").count()).toBe(0);
+
+  await cabin.cut();
+  await reaches("Cabin", "unreachable");
+  await card("Cabin").getByText("Unreachable").waitFor();
+  await page.getByText(/Out of reach: Cabin\. .* 2 rigs are shown as they were then, and are in no sum\./).waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Overview" }).click();
+  await page.getByText(/1 of 1 rigs? mining/).waitFor();
+  await page.setViewportSize({ width: 375, height: 800 });
+  const isTooWide = () => document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  expect(await page.evaluate(isTooWide)).toBe(false);
+
+  await cabin.join();
+  await reaches("Cabin", "connected");
+  await page.getByText("Out of reach").waitFor({ state: "detached" });
+  await page.getByText(/3 of 3 rigs mining/).waitFor();
+});
