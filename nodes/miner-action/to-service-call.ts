@@ -1,4 +1,4 @@
-import type { Miner, MinerAction, OperationName } from "rigbridge";
+import { isNumberText, type Miner, type MinerAction, type OperationName } from "rigbridge";
 import { actionIntents, listedPools, type ServiceCall, settingIntents, toServiceCall } from "rigbridge/farm";
 import type { ConnectedService } from "../shared/farm-connection.ts";
 import { Fault, fieldFault, shortened, unknownName } from "../shared/faults.ts";
@@ -109,7 +109,7 @@ function listedPoolCall(miner: Miner, command: PoolCommand, name: string): Servi
 
 function idOf(value: unknown, ids: ReadonlyMap<string, number>, what: "template" | "rule"): number {
   const name = String(value);
-  const id = ids.get(name) ?? (/^\d{1,10}$/.test(name) ? Number(name) : undefined);
+  const id = ids.get(name) ?? (isNumberText(name) ? Number(name) : undefined);
   if (id === undefined) throw unknownName("input.invalid", "value", what, name, ids.keys());
   return id;
 }

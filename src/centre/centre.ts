@@ -11,7 +11,7 @@ import type { MinerRow } from "../contract/rows.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
-import { highestThere, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
@@ -24,7 +24,7 @@ import { keyThere, merged, withKey } from "./merge.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
 import { mergedSummary } from "./summary.ts";
-import { groupNameAt, inward, outward } from "./translate.ts";
+import { groupNameAt, inward, numberKeys, outward } from "./translate.ts";
 
 /** A service elsewhere, by its name in the configuration. */
 export interface SitePlace {
@@ -41,10 +41,6 @@ export interface CentreOptions {
   readonly store: Pick<Store, "sites" | "siteJobs" | "instance">;
   readonly display: () => Display;
   readonly log: Logger;
-  /** Epoch ms. */
-  readonly now?: () => number;
-  /** ms */
-  readonly monotonicNow?: () => number;
 }
 
 /** ms that a site may take for its share of a reply. */
@@ -66,7 +62,6 @@ export async function openCentre(options: CentreOptions): Promise<MiningService>
 class Centre {
   readonly #options: CentreOptions;
   readonly #own: RunningService;
-  readonly #now: () => number;
   /** By number, the centre itself (0) first. */
   readonly #sites = new Map<number, Site>();
   readonly #events: Events;
@@ -91,19 +86,20 @@ class Centre {
   constructor(options: CentreOptions) {
     this.#options = options;
     this.#own = options.own;
-    this.#now = options.now ?? Date.now;
-    const monotonicNow = options.monotonicNow ?? (() => performance.now());
-    this.#events = new Events({ now: this.#now });
-    this.#rows = new CentreRows(this.#sites, this.#events, monotonicNow);
+    this.#events = new Events({ now: Date.now });
+    this.#rows = new CentreRows(this.#sites, this.#events);
     const accessBook = { of: (caller: Caller) => this.#own.accessOf(caller) };
     this.#list = minerRows({
       listed: this.#rows,
       accessBook,
-      shares: new ReadShares(monotonicNow),
+      shares: new ReadShares(() => performance.now()),
       changes: this.#events,
     });
     this.#jobs = new SiteJobs(options.store.siteJobs, {
-      start: (site, body, caller) => this.#at(site, "startBulkAction", body, caller),
+      start: async (site, { parameters, ...body }, caller) => {
+        const there = { ...body, parameters: parametersThere(site, parameters) };
+        return this.#at(site, "startBulkAction", there, caller);
+      },
       get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
       cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
     });
@@ -111,7 +107,7 @@ class Centre {
       accessOf: (caller) => this.#own.accessOf(caller),
       sees: (minerId, access) => this.#rows.sees(minerId, access),
       seesNotification: ({ minerId }, access) => access.all || (minerId !== null && this.#rows.sees(minerId, access)),
-      // Whole miners are asked for when they are wanted: see #wholeEvents.
+      // Whole miners are asked for when they are wanted: see #watchEvents.
       current: () => undefined,
       row: this.#list.changedRow,
       summaryFor: (caller) => this.#summary(caller),
@@ -121,16 +117,15 @@ class Centre {
   async open(): Promise<void> {
     const { places, store } = this.#options;
     const listener = this.#listener;
-    const shared = { listener, now: this.#now };
     const numbers = await store.sites.declare(
       new Map(places.map(({ name }) => [name, { name, instance: this.#instanceOf(name) }])),
     );
     const itself = { id: 0, name: "", url: "", service: this.#own, accept: async () => undefined };
-    this.#sites.set(0, new Site({ ...shared, ...itself }));
+    this.#sites.set(0, new Site({ listener, ...itself }));
     for (const { name, url, service } of places) {
       const id = numbers.get(name)?.id ?? 0;
       const accept = (about: About) => this.#accept(id, name, about);
-      this.#sites.set(id, new Site({ ...shared, id, name, url, service, accept }));
+      this.#sites.set(id, new Site({ listener, id, name, url, service, accept }));
     }
     for (const site of this.#sites.values()) site.start();
   }
@@ -336,9 +331,8 @@ class Centre {
   }
 
   /** A sentence for an answer that leaves a site out. */
-  #missing({ name, rows }: Site, error: RigbridgeError | null = null): string {
-    const why = error === null ? "" : `: ${error.message}`;
-    return `Without ${name} and its ${counted(rows.size)}${why === "" ? ", which cannot be reached" : why}`;
+  #missing({ name, rows }: Site, { message }: RigbridgeError): string {
+    return `Without ${name} and its ${counted(rows.size)}: ${message}`;
   }
 
   async #fan(name: CallName, input: object, caller: Caller): Promise<Reply<"notificationsAction">> {
@@ -533,6 +527,17 @@ function withoutEmptySecrets(name: CallName, input: object): object {
   if (!(body instanceof z.ZodObject)) return input;
   const isKept = ([key, value]: [string, unknown]): boolean => value !== "" || !isSecret(body.shape[key] ?? z.never());
   return Object.fromEntries(Object.entries(input).filter(isKept));
+}
+
+/** The parameters of an action as a site has them. Throws `input.invalid` for a pool, rule or template of another site. */
+function parametersThere(site: number, parameters: Input<"startBulkAction">["parameters"]): typeof parameters {
+  const there = ([name, value]: [string, string | number | boolean]) => {
+    if (!numberKeys.has(name) || !isNumberText(String(value))) return [name, value] as const;
+    if (siteOf(Number(value)) !== site)
+      throw invalid(`parameters.${name}`, `${value} belongs to another site than these miners`);
+    return [name, numberThere(Number(value))] as const;
+  };
+  return Object.fromEntries(Object.entries(parameters).map(there));
 }
 
 /** Operations whose input and reply have the name of a group. */

@@ -6,7 +6,7 @@ import { requestKeyOf } from "../service/request-key.ts";
 import type { Collection, Stored, StoredSiteJob } from "../store/index.ts";
 
 /** The share of a site in a bulk action: the job there, or why it has none. */
-export type JobPart = StoredSiteJob["parts"][number];
+type JobPart = StoredSiteJob["parts"][number];
 
 /** Asks a site; its reply has the numbers of the centre. */
 interface Asking {
@@ -20,6 +20,12 @@ export interface Share {
   readonly site: number;
   readonly body: Input<"startBulkAction">;
   readonly miners: readonly number[];
+}
+
+interface Started {
+  readonly part: JobPart;
+  /** Why the site did not take its share. */
+  readonly error: RigbridgeError | null;
 }
 
 /** Jobs of several sites that are kept; older ones are shown by site. */
@@ -45,23 +51,24 @@ export class SiteJobs {
     const key = of === undefined ? null : `${of.caller} ${of.key}`;
     const earlier = key === null ? undefined : this.#stored.all().find((job) => job.key === key);
     if (earlier !== undefined) return { id: earlier.job };
-    const parts = await Promise.all(shares.map((share) => this.#startedAt(share, caller)));
+    const started = await Promise.all(shares.map((share) => this.#startedAt(share, caller)));
+    const parts = started.map(({ part }) => part);
     const first = parts.find(({ job }) => job !== null)?.job ?? null;
-    if (first === null) throw new RigbridgeError("service.unreachable", parts.map(({ problem }) => problem).join("; "));
+    if (first === null) throw started.find(({ error }) => error !== null)?.error ?? notFound("site", 0);
     await this.#stored.add({ job: first, key, parts });
     const [oldest] = this.#stored.all();
     if (oldest !== undefined && this.#stored.all().length > kept) await this.#stored.remove(oldest.id);
     return { id: first };
   }
 
-  async #startedAt({ site, body, miners }: Share, caller: Caller): Promise<JobPart> {
+  async #startedAt({ site, body, miners }: Share, caller: Caller): Promise<Started> {
     try {
       const { id } = await this.#asking.start(site, body, caller);
-      return { site, job: id, miners: [], problem: null };
+      return { part: { site, job: id, miners: [], problem: null }, error: null };
     } catch (error) {
       // Whatever one site refuses, the others go on.
       if (!(error instanceof RigbridgeError)) throw error;
-      return { site, job: null, miners: [...miners], problem: error.message };
+      return { part: { site, job: null, miners: [...miners], problem: error.message }, error };
     }
   }
 

@@ -15,13 +15,12 @@ export class CentreRows implements ListedRows {
   readonly cache: RowCache;
   readonly #sites: ReadonlyMap<number, Site>;
 
-  /** `monotonicNow`: ms. */
-  constructor(sites: ReadonlyMap<number, Site>, events: Events, monotonicNow: () => number) {
+  constructor(sites: ReadonlyMap<number, Site>, events: Events) {
     this.#sites = sites;
     this.cache = new RowCache({
       markOf: (id) => events.markOf(id),
       movedAt: (id) => events.movedAt(id),
-      now: monotonicNow,
+      now: () => performance.now(),
       values: (id, names) => this.#values(id, names),
     });
   }

@@ -31,7 +31,6 @@ export interface SiteOptions {
   /** Throws if what answers cannot be a site, with the reason. */
   accept(about: About): Promise<void>;
   readonly listener: SiteListener;
-  readonly now: () => number;
 }
 
 /** Who reads at the sites. */
@@ -63,14 +62,13 @@ export class Site {
   #version: string | null = null;
   #clock: number | null = null;
   #state: Shown["state"] = "connecting";
-  #since: number;
+  #since = Date.now();
   #problem: string | null = null;
   /** Rows were read at least once. */
   #isKnown = false;
 
   constructor(options: SiteOptions) {
     this.#options = options;
-    this.#since = options.now();
     this.id = options.id;
     this.name = options.name;
     this.url = options.url;
@@ -132,11 +130,6 @@ export class Site {
     };
   }
 
-  /** Says what is odd about a site that answers; null takes it back. */
-  note(problem: string | null): void {
-    if (this.isReached) this.#problem = problem;
-  }
-
   start(): void {
     this.#done = this.#follow();
   }
@@ -180,11 +173,11 @@ export class Site {
 
   /** Asks who answers there. Throws if that cannot be a site. */
   async #introduce(): Promise<void> {
-    const { service, now } = this.#options;
+    const { service } = this;
     const features = await service.features();
-    const asked = now();
+    const asked = Date.now();
     const about = await service.about(reader);
-    this.#clock = clockOf(about, asked, now());
+    this.#clock = clockOf(about, asked, Date.now());
     await this.#options.accept(about);
     this.#about = about;
     this.#lacks = operationNames.filter((name) => !features.has(name));
@@ -245,7 +238,7 @@ export class Site {
   }
 
   #change(state: Shown["state"], problem: string | null): void {
-    [this.#state, this.#problem, this.#since] = [state, problem, this.#options.now()];
+    [this.#state, this.#problem, this.#since] = [state, problem, Date.now()];
     this.#options.listener.state(this);
   }
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "../contract/record.ts";
-import { numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import { isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 
 /** The site that numbers belong to. */
 export interface SiteName {
@@ -21,7 +21,7 @@ export const numberKeys: ReadonlySet<string> = new Set([
 export const groupKeys: ReadonlySet<string> = new Set(["groupId", "groupID", "group", "groups", "parentId"]);
 
 /** The number in the digits of a text: ids of pools and pool groups are texts in the documented API. */
-const digitsIn = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null);
+const digitsIn = (text: string): number | null => (isNumberText(text) ? Number(text) : null);
 
 /** A reply of a site, with its numbers as they are at the centre. Site 0 is the centre itself, whose numbers stay. */
 export function outward(site: number, reply: unknown): unknown {

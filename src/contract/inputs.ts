@@ -9,6 +9,7 @@ import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
 import { rowColumnNames } from "./rows.ts";
 import { secret } from "./secrets.ts";
+import { longestNumber } from "./site-numbers.ts";
 import { SwitchingBody } from "./switching.ts";
 import { switchWord } from "./triggers.ts";
 import { wording } from "./wording.ts";
@@ -58,7 +59,7 @@ const digits = (most: number) =>
   );
 
 /** An id: digits only, as in every path of the API document. Ids of other sites have more than ten. */
-export const Id = digits(15);
+export const Id = digits(longestNumber);
 
 /** The number of an event. */
 const EventId = digits(15);
@@ -119,7 +120,7 @@ const optionalLine = (max: number) =>
 export const BodyId = z
   .int()
   .min(0)
-  .max(999_999_999_999_999)
+  .max(10 ** longestNumber - 1)
   .nullish()
   .transform((id) => id ?? 0);
 

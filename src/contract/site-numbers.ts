@@ -7,6 +7,17 @@ const numbersPerSite = 10_000_000_000;
 /** The highest number at a site. */
 export const highestThere = numbersPerSite - 1;
 
+/** Digits of the longest number: of site 9,999. */
+export const longestNumber = 14;
+
+const numberText = new RegExp(`^\\d{1,${longestNumber}}$`);
+
+/** Whether a text is the number of a miner, a group or anything else, here or at a site. */
+export const isNumberText = (text: string): boolean => numberText.test(text);
+
+/** Whether something belongs to the service itself, and not to another site. */
+export const isHere = (number: number): boolean => siteOf(number) === 0;
+
 export const numberAt = (site: number, number: number): number => site * numbersPerSite + number;
 export const siteOf = (number: number): number => Math.floor(number / numbersPerSite);
 export const numberThere = (number: number): number => number % numbersPerSite;

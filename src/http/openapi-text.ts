@@ -47,8 +47,8 @@ characters, quoted or bare, such as a UUID, and a new one for each request. A cl
 request with the same key again: it is done once, and within 24 h each repeat gets the first answer, with
 \`Idempotency-Replayed: true\`. A repeat while the first request is running waits for its answer. Users do not share keys;
 all clients with the service's own key do. The key with another operation, path, query or body is answered with 409
-\`idempotency.reused\`. Answers are kept for requests that have done something or may have: all successes, 500, 502 and 504, and any failure of an action that has a
-command. Other refusals are not kept, and the request may be sent again with the same key. An answer that contains a
+\`idempotency.reused\`. Answers are kept for requests that have done something or may have: all successes, 500, 502 and
+504, and any failure of an action that has a command. Other refusals are not kept, and the request may be sent again with the same key. An answer that contains a
 secret, or is longer than 256,000 characters, is not kept: the repeat is answered with 409 \`idempotency.not-kept\`, which
 means that the request was done. If the service stopped before it answered, the repeat of an action gets the result of
 its command, which is not sent again; any other repeat gets 409 \`idempotency.unknown\`: look whether it was done, and

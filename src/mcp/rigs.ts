@@ -2,6 +2,7 @@ import { z } from "zod";
 import { nearest } from "../contract/nearest.ts";
 import { type Mistake, namedMistakes } from "../contract/problems.ts";
 import type { MinerRow, RowColumn } from "../contract/rows.ts";
+import { isNumberText } from "../contract/site-numbers.ts";
 import { Advice, advice } from "./advice.ts";
 import { asData, withoutMarks } from "./data-text.ts";
 import type { ToolContext } from "./tool.ts";
@@ -137,5 +138,5 @@ export async function rowsOf(
 /** A group's id may come as text. */
 function groupRef(group: string): number | string {
   const name = withoutMarks(group);
-  return /^\d{1,10}$/.test(name) ? Number(name) : name;
+  return isNumberText(name) ? Number(name) : name;
 }

@@ -1,6 +1,7 @@
 import { KeyedMutex } from "../async/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
+import { isNumberText } from "../contract/site-numbers.ts";
 import {
   actionIntents,
   type Execution,
@@ -61,7 +62,7 @@ export class Commands {
     const { topics } = this.#options;
     if (thing === "farm") return topics.farm.response;
     if (thing === "miner") return topics.miner(/^[a-z0-9-]{1,64}$/.test(id) ? id : "unknown").response;
-    return topics.group(/^\d{1,10}$/.test(id) ? Number(id) : 0).response;
+    return topics.group(isNumberText(id) ? Number(id) : 0).response;
   }
 
   #minerOf({ id }: ThingCommand): MinerWithUid {
@@ -112,7 +113,7 @@ export class Commands {
   #membersOf({ thing, id }: ThingCommand): MinerWithUid[] | undefined {
     const { publishing } = this.#options;
     if (thing === "farm") return publishing.all;
-    return /^\d{1,10}$/.test(id) ? publishing.membersOf(Number(id)) : undefined;
+    return isNumberText(id) ? publishing.membersOf(Number(id)) : undefined;
   }
 
   /** A command to a group or to the farm. */

@@ -137,6 +137,11 @@ describe("a centre", () => {
     expect([job.total, job.failed >= 1, lost?.state]).toEqual([3, true, "failed"]);
     expect(lost?.message).toMatch(/^The site Cabin cannot be reached, so nothing was sent/);
     expect(await refusal(centre.startBulkAction({ ...body, miners: at(2) }, owner))).toBe("service.not-ready");
+    // The pool, rule or template of an action is that of the miners' own site.
+    const ofBarn = { ...body, action: "change_pool", parameters: { type: "single", pool_id: numberAt(1, 1) } } as const;
+    expect(await refusal(centre.startBulkAction({ ...ofBarn, miners: at(0) }, owner))).toBe(
+      "input.invalid parameters.pool_id",
+    );
   });
 
   test("keeps the rows of a site that is cut off, marked, with one event and one notification, and is up to date again", async () => {
@@ -276,6 +281,25 @@ describe("a centre", () => {
     await second.close();
     const third = await startCentre([barn], { own: first.own });
     expect(await numbers(third)).toEqual({ Barn: 1 });
+  });
+
+  test("says that another store answers at a site, and that a rig is at two sites", async () => {
+    const barn = await startSite("Barn", { rigs: [axeos] });
+    const other = await startSite("Other", { rigs: [cgminer, axeos] });
+    const first = await startCentre([barn]);
+    await first.close();
+    const { centre } = await startCentre([{ ...other, name: "Barn" }], { own: first.own });
+    const titles = async () => (await centre.listNotifications({}, owner)).notificationList.map(({ title }) => title);
+    expect(await titles()).toContain("Another store at Barn");
+
+    const [mine] = (await barn.bench.service.listMinerRows({ view: "list" }, owner)).miners;
+    const twin = await startSite("Twin");
+    await twin.bench.add(barn.bench.rig(0).address, { driver: "axeos" });
+    const both = await startCentre([barn, twin]);
+    await until(async () => (await rowsOf(both.centre)).length === 2, "both rows");
+    const said = (await both.centre.listNotifications({}, owner)).notificationList;
+    const about = said.find(({ title }) => title === "The same rigs at two sites");
+    expect([about?.closedUtc, about?.message.includes(mine?.name ?? "no name")]).toEqual([null, true]);
   });
 
   test("shows a server of another product as far as that goes, and says what it lacks", async () => {

@@ -216,7 +216,7 @@ describe("rigbridge act", () => {
     const { code, stderr } = await command(["act", "desk", "set", "--pool", "x"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n").toSorted()).toEqual([
-      "  --pool: must be a whole number of 1 to 15 digits",
+      "  --pool: must be a whole number of 1 to 14 digits",
       "  --property: is required for set",
       "  --value: is required for set",
       "Nothing was sent:",

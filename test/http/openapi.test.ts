@@ -153,7 +153,7 @@ describe("the OpenAPI document", () => {
     expect(parameter("getMiner", "id").schema).toMatchObject({
       type: "integer",
       minimum: 0,
-      maximum: 999_999_999_999_999,
+      maximum: 99_999_999_999_999,
     });
     expect(parameter("saveCoin", "profit").schema).toMatchObject({ type: "number", minimum: 0 });
     expect(parameter("minerAction", "on").schema).toMatchObject({ type: "boolean" });

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { isHere } from "../../contract/site-numbers.ts";
 import { call } from "../api.ts";
 import { t } from "../language.ts";
 import { may } from "../session.ts";
@@ -60,9 +61,11 @@ export default function DemoLeft() {
 /** The demo's own things are gone, and before the first rig there were no others. */
 async function madeInDemo(): Promise<readonly Made[]> {
   const [rules, schedules, templates, sections] = await Promise.all([
-    may("deleteRule") ? call("listRules", {}).then((list) => list.rules) : [],
-    may("deleteSchedule") ? call("listSchedules", {}) : [],
-    may("deleteManagedTemplate") ? call("listManagedTemplates", {}).then((list) => list.managedTemplateList) : [],
+    may("deleteRule") ? call("listRules", {}).then((list) => list.rules.filter(({ id }) => isHere(id))) : [],
+    may("deleteSchedule") ? call("listSchedules", {}).then((list) => list.filter(({ id }) => isHere(id))) : [],
+    may("deleteManagedTemplate")
+      ? call("listManagedTemplates", {}).then((list) => list.managedTemplateList.filter(({ id }) => isHere(id)))
+      : [],
     may("resetSettings") ? call("listSettings", {}).then((list) => list.sections) : [],
   ]);
   const rooms = sections.filter(({ key, owner }) => owner === "store" && (key === "heating" || key === "follow"));

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { BulkJob } from "../../../contract/resources.ts";
+import { isNumberText } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -27,7 +28,7 @@ export function BulkActions() {
   useReloadOn(["command"], loaded.reload);
   return (
     <>
-      {/^\d{1,10}$/.test(job) && may("getBulkAction") ? <Results key={job} id={Number(job)} /> : null}
+      {isNumberText(job) && may("getBulkAction") ? <Results key={job} id={Number(job)} /> : null}
       <Loading from={loaded}>
         {(jobs, known) =>
           jobs.length === 0 ? (

@@ -1,3 +1,4 @@
+import { isNumberText } from "../../../contract/site-numbers.ts";
 import type { CommandFilter } from "../../commands.ts";
 import { type EntryFilters, kinds, results } from "./entries.ts";
 
@@ -14,7 +15,7 @@ export function filterFrom(get: (name: string) => string, now: number): CommandF
   const [miner, actor, since] = [get("miner"), get("actor"), get("since")];
   const from = isAge(since) ? Math.floor((now - ages[since]) / 60_000) * 60_000 : undefined;
   return {
-    ...(/^\d{1,10}$/.test(miner) ? { miner: Number(miner) } : {}),
+    ...(isNumberText(miner) ? { miner: Number(miner) } : {}),
     ...(actor === "" ? {} : { actor: actor.slice(0, 200) }),
     ...(from === undefined ? {} : { since: from }),
   };

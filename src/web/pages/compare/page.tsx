@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { isNumberText } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { energy, hashrate, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -17,7 +18,7 @@ import { joined, stepOf } from "./joined.ts";
 /** Two to six rigs in one chart; rigs, metric and period are stored in the address. */
 export default function Compare() {
   const query = usePageQuery();
-  const ids = [...new Set(query.get("rigs").split(","))].filter((each) => /^\d{1,10}$/.test(each)).map(Number);
+  const ids = [...new Set(query.get("rigs").split(","))].filter(isNumberText).map(Number);
   const { byId, loaded } = rigs.value;
   const chosen = ids.slice(0, mostCompared).flatMap((id) => byId.get(id) ?? []);
   return (

@@ -1,5 +1,6 @@
 import { useRoute } from "preact-iso";
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
+import { isNumberText } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
 import { t } from "../../language.ts";
@@ -31,7 +32,7 @@ import { useRig } from "./use-rig.ts";
 export default function RigPage() {
   const id = useRoute().params.id ?? "";
   const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
-  if (!/^\d{1,10}$/.test(id)) return <NotFound />;
+  if (!isNumberText(id)) return <NotFound />;
   const known = groups.value ?? (groups.problem === null ? null : none);
   return (
     <>

@@ -1,7 +1,7 @@
 import type { Group } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
-import { groupName, groupPath } from "../../groups.ts";
+import { groupName, groupPath, ownName } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -45,7 +45,7 @@ export function GroupDialog({ group, parentId, groups, onSaved, onClose }: Group
               <input
                 {...control}
                 name="name"
-                defaultValue={group?.name ?? ""}
+                defaultValue={group === null ? "" : ownName(group)}
                 required
                 maxLength={200}
                 dir="auto"

@@ -1,7 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Group } from "../../../contract/resources.ts";
+import { isHere, numberThere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { byName, counted } from "../../format.ts";
+import { ownName } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -101,7 +103,7 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
             <Icon name={group.room === true ? "home" : "rigs"} />
             <p class="entry-head">
               <strong>
-                <bdi>{group.name}</bdi>
+                <bdi>{ownName(group)}</bdi>
               </strong>
               {group.room === true ? <span class="tag">{t.settings.room}</span> : null}
               <a href={link(`rigs?group=${group.id}`)}>
@@ -120,7 +122,8 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
 }
 
 function GroupActions({ group, onAsk }: { group: Group; onAsk: (asked: Asked) => void }) {
-  const own = group.owner !== "file";
+  // The group that is a site has its name from the configuration.
+  const own = group.owner !== "file" && (isHere(group.id) || numberThere(group.id) > 0);
   const button = (icon: "plus" | "edit" | "trash", label: string, asked: Asked) => (
     <button type="button" class="button quiet small" title={label} onClick={() => onAsk(asked)}>
       <Icon name={icon} />
