@@ -41,7 +41,11 @@ export async function* watchServer<T extends Listed>(
   const wanted = types && new Set<string>([...types, "reset"]);
   while (!signal.aborted) {
     try {
-      for await (const event of watch.run()) if (wanted?.has(event.type) !== false) yield event;
+      for await (const event of watch.run()) {
+        // Of several that arrived together, the watcher may end it at any.
+        if (signal.aborted) return;
+        if (wanted?.has(event.type) !== false) yield event;
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof RigbridgeError) || isPermanent(error, caller)) throw error;

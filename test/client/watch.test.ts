@@ -155,6 +155,24 @@ test("a server whose events are silent is asked whether it still answers", async
   expect(reached).toEqual([]);
 });
 
+test("after its end a watch gives no event, also of those that arrived together", async () => {
+  const { url } = await eventServer((stream) => {
+    const events = [1, 2, 3].map(
+      (id) => `id: ${id}\nevent: miner-removed\ndata: ${JSON.stringify({ id, uid: null })}\n\n`,
+    );
+    stream.write(events.join(""));
+  });
+  const service = connectService({ url });
+  const over = new AbortController();
+  const seen: number[] = [];
+  for await (const { id } of service.watchEvents({}, caller, over.signal)) {
+    seen.push(id);
+    over.abort();
+  }
+  await service.close();
+  expect(seen).toEqual([1]);
+});
+
 describe("a server without events is compared with how it was", () => {
   async function twinWatched() {
     let passed = 0;
