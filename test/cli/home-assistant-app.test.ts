@@ -116,6 +116,8 @@ describe("the supervisor is asked for the broker", () => {
     expect(await asked(json(400, { result: "error", message: "Service not enabled" }))).toBeNull();
     await expect(asked(json(403, { result: "error" }))).rejects.toThrow("answered 403");
     await expect(asked(json(200, { result: "ok", data: { port: 1 } }))).rejects.toThrow("no host and port");
+    await expect(asked((_request, response) => response.end("<html>"))).rejects.toThrow("answered 200");
+    await expect(asked((request) => request.socket.destroy())).rejects.toThrow("does not answer");
   });
 });
 

@@ -59,8 +59,10 @@ export async function brokerOf(supervisor: string, token: string): Promise<Broke
   const answer = await fetch(`${supervisor}/services/mqtt`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(10_000),
+  }).catch(() => {
+    throw new Error("The supervisor does not answer when asked for the MQTT broker");
   });
-  const reply: unknown = await answer.json();
+  const reply: unknown = await answer.json().catch(() => undefined);
   // The supervisor's answer if no app provides the service.
   if (answer.status === 400) return null;
   const data = isFields(reply) && answer.ok ? reply.data : undefined;

@@ -10,9 +10,14 @@ const file = join(folder, "rigbridge.yaml");
 
 const options = optionsOf(readFileSync("/data/options.json", "utf8"));
 const { SUPERVISOR_TOKEN: token = "", ...environment } = process.env;
-const broker = wantsBroker(options) ? await brokerOf("http://supervisor", token) : null;
+const broker = wantsBroker(options) ? await brokerOf("http://supervisor", token).catch(stop) : null;
 if (wantsBroker(options) && broker === null)
   process.stdout.write("Home Assistant has no MQTT broker; install the Mosquitto app to see the rigs as devices.\n");
+
+function stop(error: Error): never {
+  process.stderr.write(`${error.message}. Start the app again, or turn off home_assistant_mqtt in its options.\n`);
+  process.exit(1);
+}
 
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 // A restored backup may have other owners.
