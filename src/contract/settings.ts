@@ -57,6 +57,7 @@ export const SettingsChange = z.object({
   section: SectionState.describe("as it is after the change"),
   changes: z.array(z.string()).describe("what differs from before, such as `poll.interval: 10 → 5`, without secrets"),
   effects: z.array(z.string()).describe("what the change does, in sentences"),
+  codedEffects: z.array(CodedText).optional().describe("the same by code; absent in older services"),
   saved: z.boolean().describe("false if dryRun was asked for, or nothing differs"),
 });
 export type SettingsChange = z.infer<typeof SettingsChange>;

@@ -1,83 +1,82 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../../config/schema.ts";
 import type { SettingsSection } from "../../contract/settings.ts";
+import type { Detail } from "../../messages/coded-text.ts";
+import { detail } from "../../messages/detail.ts";
 
 /** The effects of changing a section, as sentences shown before it is saved. */
-export function effectsOf(section: SettingsSection, before: Config, after: Config): string[] {
+export function effectsOf(section: SettingsSection, before: Config, after: Config): Detail[] {
   if (isDeepStrictEqual(before[section], after[section])) return [];
   return effects[section]?.(before, after) ?? [];
 }
 
-type Effects = (before: Config, after: Config) => string[];
+type Effects = (before: Config, after: Config) => Detail[];
 
 const effects: Partial<Record<SettingsSection, Effects>> = {
   display: ({ display: before }, { display: after }) => [
     ...(before.currency === after.currency
       ? []
-      : [`Amounts are shown and counted in ${after.currency}; those of past days stay in ${before.currency}`]),
-    ...(before.timeZone === after.timeZone ? [] : ["Days, schedules and quiet hours follow the new time zone"]),
+      : [detail("effect.currency", { currency: after.currency, former: before.currency })]),
+    ...(before.timeZone === after.timeZone ? [] : [detail("effect.timeZone")]),
   ],
-  poll: ({ poll: before }, { poll: after }) => {
-    const [from, to] = [before.interval, after.interval];
-    if (from === to) return [];
-    return [`Rigs without an interval of their own are read every ${to} s instead of every ${from} s`];
-  },
+  poll: ({ poll: before }, { poll: after }) =>
+    before.interval === after.interval
+      ? []
+      : [detail("effect.poll", { seconds: after.interval, former: before.interval })],
   heating: ({ heating: before }, { heating: after }) => loopEffects("heating", before, after),
-  follow: ({ follow: before }, { follow: after }) => loopEffects("following of the surplus", before, after),
+  follow: ({ follow: before }, { follow: after }) => loopEffects("follow", before, after),
   mqtt: ({ mqtt: before }, { mqtt: after }) => {
-    if (after === undefined) return ["The MQTT bridge stops, and Home Assistant shows its entities as unavailable"];
-    if (before === undefined) return ["The MQTT bridge starts"];
-    const moves = before.base === after.base ? [] : [`Its topics move from ${before.base} to ${after.base}`];
-    return ["The MQTT bridge reconnects", ...moves];
+    if (after === undefined) return [detail("effect.mqttStops")];
+    if (before === undefined) return [detail("effect.mqttStarts")];
+    const [former, base] = [before.base, after.base];
+    return [
+      detail("effect.mqttReconnects"),
+      ...(former === base ? [] : [detail("effect.topicsMove", { former, base })]),
+    ];
   },
   http: ({ http: before }, { http: after }) => {
     if (before.key === after.key) return [];
-    const who = after.open ? "every client is admitted" : "only this machine is served";
-    if (after.key === undefined) return [`A key is no longer needed: ${who}`];
-    const former = before.key === undefined ? "a key" : "the new key";
-    return [`Clients and browsers need ${former} from now on, other than users with keys of their own`];
+    if (after.key === undefined) return [detail(after.open ? "effect.openToAll" : "effect.onlyHere")];
+    return [detail(before.key === undefined ? "effect.needsKey" : "effect.needsNewKey")];
   },
   scan: (_before, { scan: after }) =>
     after?.every === undefined
-      ? ["Networks are searched on request only"]
-      : [`Networks are searched every ${after.every} s`],
+      ? [detail("effect.searchOnRequest")]
+      : [detail("effect.searchEvery", { seconds: after.every })],
   logins: ({ logins: before }, { logins: after }) => {
-    const left = new Set(after.map(({ name }) => name));
-    const gone = before.flatMap(({ name }) => (left.has(name) ? [] : [name]));
-    return gone.length === 0 ? [] : [`Rigs that name one of these logins are read without a login: ${gone.join(", ")}`];
+    const names = goneFrom(before, after);
+    return names === "" ? [] : [detail("effect.loginsGone", { names })];
   },
   sites: ({ sites: before }, { sites: after }) => {
-    const left = new Set(after.map(({ name }) => name));
-    const gone = before.flatMap(({ name }) => (left.has(name) ? [] : [name]));
-    return [
-      ...(gone.length === 0 ? [] : [`The rigs of ${gone.join(", ")} are no longer shown here; they go on as before`]),
-      "The service restarts within a second, and connects to its sites again",
-    ];
+    const names = goneFrom(before, after);
+    return [...(names === "" ? [] : [detail("effect.sitesGone", { names })]), detail("effect.sitesAgain")];
   },
   history: ({ history: before }, { history: after }) => [
-    ...(after.raw < before.raw ? [`Samples older than ${after.raw} days are deleted`] : []),
-    ...(after.hourly < before.hourly ? [`Hourly means older than ${after.hourly} days are deleted`] : []),
+    ...(after.raw < before.raw ? [detail("effect.samples", { days: after.raw })] : []),
+    ...(after.hourly < before.hourly ? [detail("effect.hourly", { days: after.hourly })] : []),
   ],
   automation: ({ automation: before }, { automation: after }) =>
-    before.programs && !after.programs ? ["Rules that run programs of this machine fail at that step"] : [],
+    before.programs && !after.programs ? [detail("effect.programsFail")] : [],
 };
 
 type Named = { readonly name: string };
 
-function loopEffects(what: string, before: readonly Named[], after: readonly Named[]): string[] {
-  const [earlier, later] = [before, after].map((all) => new Map(all.map((each) => [each.name, each])));
-  const names = (all: readonly Named[]): string => all.map(({ name }) => name).join(", ");
-  const [begins, ends, changes] = [
-    after.filter(({ name }) => earlier?.has(name) === false),
-    before.filter(({ name }) => later?.has(name) === false),
-    after.filter((each) => {
-      const was = earlier?.get(each.name);
-      return was !== undefined && !isDeepStrictEqual(was, each);
-    }),
-  ];
+const namesOf = (all: readonly Named[]): string => all.map(({ name }) => name).join(", ");
+
+/** The names that are no longer among them; "" for none. */
+function goneFrom(before: readonly Named[], after: readonly Named[]): string {
+  const left = new Set(after.map(({ name }) => name));
+  return namesOf(before.filter(({ name }) => !left.has(name)));
+}
+
+function loopEffects(what: "heating" | "follow", before: readonly Named[], after: readonly Named[]): Detail[] {
+  const earlier = new Map(before.map((each) => [each.name, each]));
+  const begins = after.filter(({ name }) => !earlier.has(name));
+  const changes = after.filter((each) => earlier.has(each.name) && !isDeepStrictEqual(earlier.get(each.name), each));
+  const ends = goneFrom(before, after);
   return [
-    ...(begins.length === 0 ? [] : [`The ${what} begins: ${names(begins)}`]),
-    ...(ends.length === 0 ? [] : [`The ${what} ends, and its rigs stay as they are: ${names(ends)}`]),
-    ...(changes.length === 0 ? [] : [`The ${what} goes on with other settings: ${names(changes)}`]),
+    ...(begins.length === 0 ? [] : [detail(`effect.${what}Begins`, { names: namesOf(begins) })]),
+    ...(ends === "" ? [] : [detail(`effect.${what}Ends`, { names: ends })]),
+    ...(changes.length === 0 ? [] : [detail(`effect.${what}Changes`, { names: namesOf(changes) })]),
   ];
 }

@@ -72,15 +72,19 @@ export function settingsOperations({
   ): Promise<SettingsChange> => {
     const { section, changes } = plan;
     const effects = effectsOf(section, book.config, plan.config);
-    if (dryRun || plan.isSaved)
-      return { section: book.state(section, plan.config), changes: [...changes], effects, saved: false };
+    const said = {
+      changes: [...changes],
+      effects: effects.map(({ text }) => text),
+      codedEffects: effects.map(({ coded }) => coded),
+    };
+    if (dryRun || plan.isSaved) return { section: book.state(section, plan.config), ...said, saved: false };
     const parameters = { section, changes: changes.join("; ").slice(0, longestChanges) };
     await record({ action, parameters }, caller, async () => {
       await book.apply(plan);
       return changes.length === 0 ? "Saved; nothing differs" : `Saved: ${changes.length} changed`;
     });
     changed([section]);
-    return { section: book.state(section), changes: [...changes], effects, saved: true };
+    return { section: book.state(section), ...said, saved: true };
   };
 
   return {

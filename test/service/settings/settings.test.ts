@@ -107,6 +107,7 @@ describe("a save", () => {
     expect(reply).toMatchObject({
       changes: ["history.raw: 2 → 1"],
       effects: ["Samples older than 1 days are deleted"],
+      codedEffects: [{ code: "effect.samples", values: { days: 1 } }],
       saved: false,
     });
     expect(await bench.section("history")).toMatchObject({ owner: "default", effective: { raw: 2 } });

@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { SectionState, SettingsChange, SettingsSection, TopicList } from "../../../contract/settings.ts";
 import { call, Problem } from "../../api.ts";
+import { ownWords } from "../../details.ts";
 import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
@@ -116,8 +117,8 @@ function SectionEditor({ loaded, whole, known }: SectionEditorProps) {
       )}
       {did === null || did.effects.length === 0 ? null : (
         <ul class="effects" dir="auto">
-          {did.effects.map((each) => (
-            <li key={each}>{each}</li>
+          {did.effects.map((each, at) => (
+            <li key={each}>{ownWords(each, did.codedEffects?.[at])}</li>
           ))}
         </ul>
       )}
