@@ -205,7 +205,7 @@ function isThereWhenNeeded(name: string) {
     (query) => query[name] !== undefined || !actionsThatNeed(name).includes(query.action),
     {
       path: [name],
-      error: `is required for ${actionsThatNeed(name).join(" and ")}`,
+      error: `is required for ${actionsThatNeed(name).join(", ")}`,
       when: ({ issues }) => !issues.some(({ path }) => path?.[0] === name || path?.[0] === "action"),
     },
   );

@@ -44,7 +44,13 @@ export function englishOf({ code, values }: CodedText): string | undefined {
 
 let byText: ReadonlyMap<string, DetailCode> | undefined;
 
-/** The code of an English text without values, as schemas contain them; undefined if it has none. */
+/** Details with the value that schemas put at the end of their messages. */
+const withValue = (["input.requiredFor", "input.noMeaning"] as const).map((code) => ({
+  code,
+  start: details[code].replace("{what}", ""),
+}));
+
+/** The code of an English text of a schema; undefined if it has none. */
 export function codeOf(text: string): CodedText | undefined {
   byText ??= new Map(
     Object.keys(details)
@@ -52,5 +58,7 @@ export function codeOf(text: string): CodedText | undefined {
       .map((code) => [details[code], code]),
   );
   const code = byText.get(text);
-  return code === undefined ? undefined : { code, values: {} };
+  if (code !== undefined) return { code, values: {} };
+  const open = withValue.find(({ start }) => text.startsWith(start));
+  return open === undefined ? undefined : { code: open.code, values: { what: text.slice(open.start.length) } };
 }

@@ -16,11 +16,17 @@ test("a mistake has a code, also where a schema has its message as text", () => 
   const { errors } = problemDocument(
     invalidAll([
       { path: "key", message: "needs at least 16 characters" },
+      { path: "token", message: "is required for tibber" },
       { path: "url", message: "is odd" },
     ]),
   );
   expect(errors).toEqual([
     { path: "key", message: "needs at least 16 characters", coded: { code: "static.sixteen", values: {} } },
+    {
+      path: "token",
+      message: "is required for tibber",
+      coded: { code: "input.requiredFor", values: { what: "tibber" } },
+    },
     { path: "url", message: "is odd" },
   ]);
 });
