@@ -66,7 +66,7 @@ test("every detail is said somewhere: by its code, or by a schema that contains 
   const all = source.join("\n");
   const families = [...all.matchAll(/detail\(\s*`([\w.]+)\$\{/g)].map(([, start = ""]) => start);
   const isSaid = (code: string, text: string): boolean =>
-    [code, text].some((each) => all.includes(`"${each}"`)) ||
+    [`"${code}"`, `"${text}"`, `'${text}'`].some((each) => all.includes(each)) ||
     ["thing.", "mode."].some((start) => code.startsWith(start)) ||
     families.some((start) => code.startsWith(start));
   const { details } = english as { details: Record<string, string> };
