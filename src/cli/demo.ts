@@ -127,7 +127,8 @@ const surroundings = () => ({
       key: "demo-quiet-nights",
       name: "Quiet nights in the study",
       weekly: { from: "23:00", to: "06:30" },
-      scope: { groups: ["Study"] },
+      // The other rigs of the study cannot be stopped.
+      scope: { miners: ["bitaxe-desk"] },
       do: [{ action: "stop" }],
       onEnd: [{ action: "start" }],
     },
