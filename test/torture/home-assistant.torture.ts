@@ -25,13 +25,15 @@ import { type Installed, installed, reasonAgainst } from "./home-assistant/insta
 import { type HomeAssistant, type LogEntry, startHomeAssistant } from "./home-assistant/instance.ts";
 import { type Away, falseChanges } from "./home-assistant/restarts.ts";
 import { exampleConfiguration, startExampleFarm, startManyRigs } from "./home-assistant/rigs.ts";
+import { withoutBroker } from "./home-assistant/without-broker.ts";
 import { wait } from "./measure.ts";
 import { say } from "./say.ts";
 
 /**
  * A real Home Assistant, which it installs, on a real Mosquitto beside the built Rigbridge with virtual rigs of every
  * family: Home Assistant takes all that is announced, a restart of Rigbridge tells of nothing that did not happen, minutes
- * without a change are silent, the examples fit, commands arrive, and 200 rigs appear quickly. A number is how many
+ * without a change are silent, the examples fit, commands arrive, 200 rigs appear quickly, and the example without a broker
+ * works. A number is how many
  * minutes are to be silent, by default ten.
  */
 const steadyMinutes = Number(process.argv[2] ?? 10);
@@ -370,6 +372,7 @@ async function prove(here: Installed): Promise<void> {
   note("the facts in test/mqtt are those of this Home Assistant", facts.measured, facts.differences);
   await step("discovery", () => withScene(here, everyFamily(here)));
   await step(`${manyRigs} rigs`, () => withScene(here, many));
+  await step("without a broker", () => withoutBroker(here, (folder, port) => new Bridge(folder, port), ours, note));
 }
 
 const everyFamily =
@@ -404,7 +407,7 @@ async function step(point: string, run: () => Promise<void>): Promise<void> {
 async function onLoopback(): Promise<number> {
   const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const namespaces = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
-  const args = ["--pdeathsig", "KILL", ...namespaces, "sh", "-c", 'ip link set lo up && exec "$0" "$@"', ...again];
+  const args = ["--pdeathsig", "KILL", ...namespaces, "sh", "-c", loopback, ...again];
   const child = spawn("setpriv", args, { stdio: "inherit", env: { ...process.env, [alone]: "true" } });
   const end = () => child.kill("SIGKILL");
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
@@ -415,6 +418,8 @@ async function onLoopback(): Promise<number> {
   return typeof code === "number" ? code : 1;
 }
 
+/** Home Assistant's HTTP client listens to mDNS, for which there has to be a route. */
+const loopback = 'ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo && exec "$0" "$@"';
 const alone = "RIGBRIDGE_ALONE";
 const against = reasonAgainst();
 if (against !== null) say(`left out: ${against}`);

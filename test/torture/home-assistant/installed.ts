@@ -24,7 +24,17 @@ const requirement = "homeassistant~=2026.11.0";
 /** Some packages of Home Assistant are compiled. */
 const packages = ["python3", "python3-venv", "python3-dev", "g++", "ca-certificates"];
 /** Home Assistant's integrations that an instance of the proof loads, besides those which it always does. */
-const integrations = ["mqtt", "automation", "template", "config", "api", "websocket_api", "isal"];
+const integrations = [
+  "mqtt",
+  "rest",
+  "rest_command",
+  "automation",
+  "template",
+  "config",
+  "api",
+  "websocket_api",
+  "isal",
+];
 
 const venv = "/opt/home-assistant";
 const minutes = 60_000;

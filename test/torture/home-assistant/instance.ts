@@ -56,7 +56,10 @@ export interface Change {
 }
 
 export interface InstanceOptions {
-  readonly mqttPort: number;
+  /** Of a broker; absent: without MQTT. */
+  readonly mqttPort?: number;
+  /** YAML after the base configuration. */
+  readonly more?: string;
   /** More files of its configuration folder, by path. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -89,11 +92,12 @@ const withAutomations = (text: string): string => `${text}automation: !include a
 /** Starts one, creates its user, and waits until it runs and is connected to the broker. */
 export async function startHomeAssistant(installed: Installed, options: InstanceOptions): Promise<HomeAssistant> {
   const port = await freePort();
+  const { mqttPort, more = "", files } = options;
   const { inside, folder } = configuration(installed, {
-    "configuration.yaml": withAutomations(stringify(baseConfiguration(port))),
+    "configuration.yaml": withAutomations(stringify(baseConfiguration(port))) + more,
     "automations.yaml": "[]\n",
-    ".storage/core.config_entries": JSON.stringify(configEntries(options.mqttPort)),
-    ...options.files,
+    ...(mqttPort === undefined ? {} : { ".storage/core.config_entries": JSON.stringify(configEntries(mqttPort)) }),
+    ...files,
   });
   const child = installed.start("hass", ["--config", inside, "--skip-pip", "--log-no-color"]);
   const log: LogEntry[] = [];
