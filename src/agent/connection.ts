@@ -1,8 +1,9 @@
+import { isUnprotected } from "../config/unprotected.ts";
 import { agentPath, type FromAgent, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import type { ServiceLink, ServiceReceiver } from "./agent.ts";
-import { type ConnectionOptions, isUnprotected, OutwardConnection, type OutwardProtocol } from "./outward-connection.ts";
+import { type ConnectionOptions, OutwardConnection, type OutwardProtocol } from "./outward-connection.ts";
 
 export type { ConnectionLimits, ConnectionOptions } from "./outward-connection.ts";
 

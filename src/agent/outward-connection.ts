@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
-import { BlockList, isIP } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import { type BackOff, backOff, gatherWrites, Liveness } from "../async/index.ts";
+import { isNearby, isUnprotected } from "../config/unprotected.ts";
 import { agentMessageBytes } from "../contract/agent.ts";
 import { frameOf, parseFrame } from "../contract/agent-frames.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -83,31 +83,6 @@ const gatheringMs = 1;
 
 /** Bytes of the answer of a service that refuses the connection. */
 const longestRefusal = 20_000;
-
-/** RFC 1918, RFC 4193, loopback and link-local. */
-const nearby = new BlockList();
-for (const [network, prefix] of [
-  ["127.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-  ["169.254.0.0", 16],
-] as const)
-  nearby.addSubnet(network, prefix, "ipv4");
-for (const [network, prefix] of [
-  ["::1", 128],
-  ["fc00::", 7],
-  ["fe80::", 10],
-] as const)
-  nearby.addSubnet(network, prefix, "ipv6");
-
-const isNearby = (address: string): boolean => nearby.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-
-/** Whether the token would be sent in the clear beyond private networks. Names are checked later, by their addresses. */
-export function isUnprotected({ protocol, hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return protocol === "http:" && isIP(host) !== 0 && !isNearby(host);
-}
 
 /** Keeps a connection to a service open, and reconnects after a delay that differs between programs. */
 export class OutwardConnection<In, Out> {

@@ -465,6 +465,7 @@ export const details = {
   "client.refused": "no program listens there",
   "client.unknown": "the host name is not known",
   "client.noRoute": "there is no route to it",
+  "client.notConnected": "it is not connected to here",
   "client.closed": "it closed the connection",
   "client.late": "it did not answer in time",
   "client.certificate": "its certificate is not trusted",

@@ -54,6 +54,10 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
       "The service restarts within a second, and connects to its sites again",
     ];
   },
+  centre: (_before, { centre: after }) =>
+    after === undefined
+      ? ["The centre no longer sees this service"]
+      : [`This service connects to ${after.url}, and users there may ${mayDo[after.privilege]} here`],
   history: ({ history: before }, { history: after }) => [
     ...(after.raw < before.raw ? [`Samples older than ${after.raw} days are deleted`] : []),
     ...(after.hourly < before.hourly ? [`Hourly means older than ${after.hourly} days are deleted`] : []),
@@ -61,6 +65,12 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
   automation: ({ automation: before }, { automation: after }) =>
     before.programs && !after.programs ? ["Rules that run programs of this machine fail at that step"] : [],
 };
+
+const mayDo = {
+  view: "see the rigs",
+  control: "control the rigs",
+  administrator: "change everything",
+} as const;
 
 type Named = { readonly name: string };
 
