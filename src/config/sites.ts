@@ -15,11 +15,9 @@ export const SiteSettings = z
       .regex(/^[^/]*$/, "must not contain a slash")
       .describe("name of the site; its number belongs to this name"),
     connectsOut: z
-      .literal(true)
-      .optional()
-      .describe(
-        "the site is behind a router and connects to here, with a token from the page Sites: its section centre",
-      ),
+      .boolean()
+      .default(false)
+      .describe("the site is behind a router and connects to here; its token is made on the page Sites"),
     url: Url.optional().describe("address of its service, such as https://cabin.example:17790"),
     urls: z.array(Url).min(1).max(10).optional().describe("or several of one service: the first that answers is used"),
     locale: z
@@ -32,7 +30,7 @@ export const SiteSettings = z
     ),
   })
   .superRefine(({ url, urls, connectsOut, ...others }, context) => {
-    const ways = [url, urls, connectsOut].filter((each) => each !== undefined);
+    const ways = [url, urls, connectsOut || undefined].filter((each) => each !== undefined);
     if (ways.length !== 1) context.addIssue({ code: "custom", message: "needs one of url, urls and connectsOut" });
     for (const key of ["key", "locale"] as const)
       if (connectsOut && others[key] !== undefined)
