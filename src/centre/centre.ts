@@ -146,8 +146,8 @@ class Centre {
       this.#sites.set(id, new Site({ listener, id, name, url, service, connecting, accept }));
     }
     this.#own.useSiteTokens({
-      addSiteToken: (input) => this.#addToken(input),
-      deleteSiteToken: (input) => this.#deleteToken(input),
+      admitSite: (input) => this.#addToken(input),
+      revokeSite: (input) => this.#deleteToken(input),
     });
     for (const site of this.#sites.values()) site.start();
   }
@@ -184,7 +184,7 @@ class Centre {
     );
   }
 
-  async #addToken({ id }: Input<"addSiteToken">): Promise<Reply<"addSiteToken">> {
+  async #addToken({ id }: Input<"admitSite">): Promise<Reply<"admitSite">> {
     const { line } = this.#lineOf(id);
     const token = newToken();
     await this.#options.store.sites.change(id, { digest: digestOf(token) });
@@ -192,7 +192,7 @@ class Centre {
     return { id, token };
   }
 
-  async #deleteToken({ id }: Input<"deleteSiteToken">): Promise<Reply<"deleteSiteToken">> {
+  async #deleteToken({ id }: Input<"revokeSite">): Promise<Reply<"revokeSite">> {
     const { line, name } = this.#lineOf(id);
     await this.#options.store.sites.change(id, { digest: null });
     line.end("its token was revoked");

@@ -14,12 +14,21 @@ interface Open {
   readonly channels: Channels;
 }
 
+/** ms for a site to connect again before it counts as unreachable: it tries at least every 4 s. */
+const usualGraceMs = 10_000;
+
 /** The centre's end of the connection that a site behind NAT opens: connections to its API are channels of it. */
 export class SiteLine {
   #open: Open | null = null;
   #lastChannel = 0;
+  /** ms for the site to connect again before it counts as unreachable. */
+  readonly graceMs: number;
   /** Called when it opens and when it ends. */
   onChange: () => void = () => undefined;
+
+  constructor(graceMs = usualGraceMs) {
+    this.graceMs = graceMs;
+  }
 
   get isOpen(): boolean {
     return this.#open !== null;

@@ -39,14 +39,11 @@ export interface SiteOptions {
 
 /** How a site that connects by itself does so. */
 export interface SiteConnecting {
-  readonly line: Pick<SiteLine, "isOpen" | "onChange">;
+  readonly line: Pick<SiteLine, "isOpen" | "graceMs" | "onChange">;
   hasToken(): boolean;
   /** Whether it has been connected before, in this run or an earlier one. */
   isKnown(): boolean;
 }
-
-/** ms for a site to connect again before it counts as unreachable: it tries at least every 4 s. */
-const graceMs = 10_000;
 
 /** Who reads at the sites. */
 const reader: Caller = { actor: "centre" };
@@ -138,7 +135,7 @@ export class Site {
       url: this.url,
       state: this.#state,
       since: new Date(this.#since).toISOString(),
-      hasToken: this.#options.connecting?.hasToken() ?? null,
+      admitted: this.#options.connecting?.hasToken() ?? null,
       problem: this.#notConnected() ?? this.#problem,
       version: this.#version,
       miners: this.#isKnown ? this.#rows.size : null,
@@ -199,7 +196,7 @@ export class Site {
     if (connecting === undefined || connecting.line.isOpen) return;
     // One that was never here is not missed.
     if (connecting.isKnown()) {
-      await pause(connecting.hasToken() ? graceMs : 0, signal);
+      await pause(connecting.hasToken() ? connecting.line.graceMs : 0, signal);
       if (!signal.aborted) this.#lost("unreachable", this.#notConnected() ?? "");
     }
     if (!signal.aborted) await once(signal, "abort");

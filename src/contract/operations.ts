@@ -965,7 +965,7 @@ export const operations = {
     reply: named<Site[]>(z.array(Site)),
     extension,
   }),
-  addSiteToken: post("/api/sites/:id/token", closed, {
+  admitSite: post("/api/sites/:id/token", closed, {
     scope: "own",
     summary:
       "Creates the token with which a site connects by itself; only this reply shows it, and a former one no longer works",
@@ -974,7 +974,7 @@ export const operations = {
     status: 201,
     extension,
   }),
-  deleteSiteToken: remove("/api/sites/:id/token", closed, {
+  revokeSite: remove("/api/sites/:id/token", closed, {
     scope: "own",
     summary: "Revokes the token of a site that connects by itself, and ends its connection",
     params: byIdOf("site"),

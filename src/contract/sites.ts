@@ -10,7 +10,7 @@ export const Site = z.object({
     .describe("number of the site; the numbers of its rigs, groups and all else are id × 10^10 + number there"),
   name: z.string(),
   url: z.string().nullable().describe("its first address, without credentials; null: it connects to here by itself"),
-  hasToken: z
+  admitted: z
     .boolean()
     .nullable()
     .describe("whether there is a token with which it connects; null if it does not connect by itself"),

@@ -1,15 +1,15 @@
 import { notFound } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 
-export type SiteTokenCalls = Pick<MiningService, "addSiteToken" | "deleteSiteToken">;
+export type SiteTokenCalls = Pick<MiningService, "admitSite" | "revokeSite">;
 
 /** The tokens of sites that connect by themselves. Only a centre has such sites; it is opened over the service. */
 export class SiteTokens {
   #centre: SiteTokenCalls | null = null;
 
   readonly operations: SiteTokenCalls = {
-    addSiteToken: async (input, caller) => this.#centreOf(input).addSiteToken(input, caller),
-    deleteSiteToken: async (input, caller) => this.#centreOf(input).deleteSiteToken(input, caller),
+    admitSite: async (input, caller) => this.#centreOf(input).admitSite(input, caller),
+    revokeSite: async (input, caller) => this.#centreOf(input).revokeSite(input, caller),
   };
 
   /** Has a centre do these operations. */

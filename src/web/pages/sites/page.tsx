@@ -85,7 +85,7 @@ const SiteCard = ({ site, onChanged }: { site: Site; onChanged: () => void }) =>
           {t.sites.open}
         </a>
       )}
-      {site.hasToken === null || !may("addSiteToken") ? null : <Token site={site} onChanged={onChanged} />}
+      {site.admitted === null || !may("admitSite") ? null : <Token site={site} onChanged={onChanged} />}
     </p>
   </Card>
 );

@@ -3,8 +3,8 @@ import type { Site } from "../../../contract/sites.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { say } from "../../parts/messages.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
-import { say } from "../../parts/toast.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { base } from "../../route.ts";
 
@@ -16,7 +16,7 @@ interface Props {
 /** The section of the site's configuration, with the address of this service as this browser reaches it. */
 const lineFor = (token: string): string => {
   const url = `${location.origin}${base}`.replace(/\/$/, "");
-  return `centre: ${JSON.stringify({ url, token })}`;
+  return `centre: { url: ${JSON.stringify(url)}, token: ${JSON.stringify(token)} }`;
 };
 
 /** Whether this browser reaches the service at an address that sites cannot use. */
@@ -29,9 +29,9 @@ export function Token({ site, onChanged }: Props) {
   return (
     <>
       <button type="button" class="button" onClick={() => setAsked("make")}>
-        {site.hasToken === true ? t.sites.makeAnother : t.sites.makeToken}
+        {site.admitted === true ? t.sites.makeAnother : t.sites.makeToken}
       </button>
-      {site.hasToken === true ? (
+      {site.admitted === true ? (
         <button type="button" class="button quiet" onClick={() => setAsked("revoke")}>
           {t.sites.revoke}
         </button>
@@ -44,7 +44,7 @@ export function Token({ site, onChanged }: Props) {
           verb={t.sites.revoke}
           dangerous
           onConfirm={async () => {
-            say((await call("deleteSiteToken", { id: site.id })).message);
+            say((await call("revokeSite", { id: site.id })).message);
             onChanged();
           }}
           onClose={close}
@@ -58,11 +58,11 @@ export function Token({ site, onChanged }: Props) {
 function TokenDialog({ site, onChanged, onClose }: Props & { readonly onClose: () => void }) {
   const [token, setToken] = useState<string | null>(null);
   // That of the start: with the new token, the site has one.
-  const [hadToken] = useState(site.hasToken === true);
+  const [hadToken] = useState(site.admitted === true);
   const { busy, problem, send } = useSending();
   const make = () =>
     send(async () => {
-      setToken((await call("addSiteToken", { id: site.id })).token);
+      setToken((await call("admitSite", { id: site.id })).token);
       onChanged();
     });
   return (
