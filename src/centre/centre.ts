@@ -167,9 +167,12 @@ class Centre {
 
   /** Accepts a site that connects by itself; undefined if its token was revoked in the meantime. */
   #take(digest: string, connection: SiteConnection): SiteReceiver | undefined {
-    const { instance } = this.#options.store;
-    const line = this.#lines.get(this.#withToken(digest) ?? 0);
-    return line?.take(connection, (other) => (other === instance ? "it is the centre itself" : null));
+    const id = this.#withToken(digest);
+    return this.#lines.get(id ?? 0)?.take(connection, (instance) => {
+      // It may have been revoked before the site introduced itself.
+      if (this.#withToken(digest) !== id) return "its token was revoked";
+      return instance === this.#options.store.instance ? "it is the centre itself" : null;
+    });
   }
 
   /** Throws `not.found` for an unknown site, `not.possible` for one that does not connect by itself. */

@@ -71,10 +71,7 @@ export class SiteLine {
       isIntroduced = true;
       const before = this.#open;
       this.#open = { instance, connection, channels };
-      if (before !== null) {
-        before.connection.close("a newer connection of the same service has replaced this one");
-        before.channels.closed();
-      }
+      before?.connection.close("a newer connection of the same service has replaced this one");
       this.onChange();
     };
     return {
