@@ -16,9 +16,10 @@ import { until } from "../until.ts";
 const log = pino({ level: "silent" });
 
 /** Runs what ends a part: after the test, or when a program that is not a test says so. */
-let atEnd: (end: () => unknown) => void = onTestFinished;
+let ending: (end: () => unknown) => void = onTestFinished;
+export const atEnd = (end: () => unknown): void => ending(end);
 export const endBy = (run: (end: () => unknown) => void): void => {
-  atEnd = run;
+  ending = run;
 };
 
 /** The owner at the centre, and who reads at sites. */

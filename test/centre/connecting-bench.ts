@@ -5,11 +5,10 @@ import type { Privilege } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
-import { onTestFinished } from "../finished.ts";
 import { startRelay } from "../relay.ts";
 import { type Bench, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
-import { owner, type RunningCentre, startCentre } from "./centre-bench.ts";
+import { atEnd, owner, type RunningCentre, startCentre } from "./centre-bench.ts";
 
 const silent = pino({ level: "silent" });
 
@@ -19,21 +18,17 @@ const quick: NonNullable<CentreLinkOptions["limits"]> = { backOff: { firstMs: 20
 export async function serve(service: MiningService, settings: Record<string, unknown> = {}): Promise<HttpServer> {
   const http = HttpSettings.parse({ port: 0, key: "key-of-this-service-itself", ...settings });
   const server = await startHttpServer({ service, settings: http, log: silent, version: "1" });
-  onTestFinished(() => server.close());
+  atEnd(() => server.close());
   return server;
 }
 
-export interface CentreBench extends RunningCentre {
-  /** Where sites connect; behind it is a line that can be cut. */
-  readonly url: string;
+/** A centre, and the line over which sites connect to it. */
+export interface CentreBench extends RunningCentre, Line {
   readonly server: HttpServer;
   /** The number of a site. */
   numberOf(name: string): Promise<number>;
   /** Makes the token of a site. */
   token(name: string): Promise<string>;
-  /** Ends all connections, and refuses new ones until `join`. */
-  cut(): void;
-  join(): void;
 }
 
 /** A centre with sites that connect to it. */
@@ -44,23 +39,39 @@ export async function startOpenCentre(
   const sites = names.map((name) => ({ name, connectsOut: true as const }));
   const running = await startCentre(sites, { own, waits: false });
   const server = await serve(running.centre);
+  const line = await startLine(server.address.port);
+  const numberOf = async (name: string): Promise<number> => (await running.site(name))?.id ?? 0;
+  return {
+    ...running,
+    ...line,
+    server,
+    numberOf,
+    token: async (name) => (await running.centre.admitSite({ id: await numberOf(name) }, owner)).token,
+  };
+}
+
+/** Where sites connect. */
+interface Line {
+  readonly url: string;
+  /** Ends all connections, and refuses new ones until `join`. */
+  cut(): void;
+  join(): void;
+}
+
+/** A line to a server of this machine. */
+export async function startLine(port: number): Promise<Line> {
   let isCut = false;
   const sockets = new Set<{ destroy(): void }>();
-  const relay = await startRelay({ host: "127.0.0.1", port: server.address.port }, (client, behind) => {
+  const relay = await startRelay({ host: "127.0.0.1", port }, (client, behind) => {
     if (isCut) return void client.destroy();
     sockets.add(client);
     client.on("close", () => sockets.delete(client));
     client.pipe(behind);
     behind.pipe(client);
   });
-  onTestFinished(() => relay.close());
-  const numberOf = async (name: string): Promise<number> => (await running.site(name))?.id ?? 0;
+  atEnd(() => relay.close());
   return {
-    ...running,
     url: `http://127.0.0.1:${relay.port}`,
-    server,
-    numberOf,
-    token: async (name) => (await running.centre.admitSite({ id: await numberOf(name) }, owner)).token,
     cut: () => {
       isCut = true;
       for (const socket of sockets) socket.destroy();
@@ -104,7 +115,7 @@ export function link(
     log,
     limits: quick,
   });
-  onTestFinished(() => opened.close());
+  atEnd(() => opened.close());
   const says = (text: string) =>
     until(() => lines.some((line) => line.includes(text)), `the line ${JSON.stringify(text)}`, {
       details: async () => lines,
@@ -116,11 +127,15 @@ export function link(
 export async function startConnectingSite(
   centre: CentreBench,
   name: string,
-  { rigs = [], privilege }: { readonly rigs?: readonly RigSpec[]; readonly privilege?: Privilege } = {},
+  {
+    rigs = [],
+    url = centre.url,
+    ...options
+  }: { readonly rigs?: readonly RigSpec[]; readonly privilege?: Privilege; readonly url?: string } = {},
 ): Promise<ConnectingSite & { close(): void }> {
   const site = await startHiddenSite(rigs);
   const token = await centre.token(name);
-  const linked = link(site, { url: centre.url, token, ...(privilege === undefined ? {} : { privilege }) });
+  const linked = link(site, { url, token, ...options });
   await centre.reaches(name, "connected");
   return { ...site, ...linked };
 }

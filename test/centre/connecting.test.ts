@@ -13,6 +13,7 @@ import { closeBenches } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { owner, startCentre, startSite } from "./centre-bench.ts";
 import { link, serve, startConnectingSite, startHiddenSite, startOpenCentre } from "./connecting-bench.ts";
+import { commandsOverCutLines, startConnecting } from "./cut-lines.ts";
 
 afterEach(closeBenches);
 
@@ -214,6 +215,13 @@ describe("a site that connects to its centre by itself", () => {
       "centre.url: 203.0.113.7 is outside this machine's private networks, so the address must begin with https://",
     );
     expect(wrong.lines.join()).not.toContain("a-token-that-nobody-has-made");
+  });
+
+  test("loses no command and has none done twice while its line is cut", async () => {
+    const { wrong, done, cuts } = await commandsOverCutLines(3, 40, 150, startConnecting);
+    expect(wrong).toEqual([]);
+    expect(done).toBeGreaterThan(0);
+    expect(cuts).toBeGreaterThan(0);
   });
 
   test("has no token if it has an address, and only administrators who see everything make tokens", async () => {
