@@ -11,27 +11,31 @@ import type { MinerRow } from "../contract/rows.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
+import type { SiteConnection, SiteReceiver } from "../contract/site-connection.ts";
 import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
 import { minerRows } from "../service/miners/miner-rows.ts";
 import { ReadShares } from "../service/users/read-shares.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
+import { digestOf, newToken, type SiteLine } from "./site-line.ts";
 import { mergedSummary } from "./summary.ts";
 import { groupNameAt, inward, numberKeys, outward } from "./translate.ts";
 
 /** A service elsewhere, by its name in the configuration. */
 export interface SitePlace {
   readonly name: string;
-  /** Its first address, without credentials. */
-  readonly url: string;
+  /** Its first address, without credentials; null if it connects by itself. */
+  readonly url: string | null;
   readonly service: MiningService;
+  /** Present if it connects by itself. */
+  readonly line?: SiteLine | undefined;
 }
 
 export interface CentreOptions {
@@ -64,6 +68,8 @@ class Centre {
   readonly #own: RunningService;
   /** By number, the centre itself (0) first. */
   readonly #sites = new Map<number, Site>();
+  /** Those that connect by themselves. */
+  readonly #lines = new Map<number, SiteLine>();
   readonly #events: Events;
   readonly #rows: CentreRows;
   readonly #list: ReturnType<typeof minerRows>;
@@ -118,20 +124,82 @@ class Centre {
     const { places, store } = this.#options;
     const listener = this.#listener;
     const numbers = await store.sites.declare(
-      new Map(places.map(({ name }) => [name, { name, instance: this.#instanceOf(name) }])),
+      new Map(
+        // A token is only for a site that connects by itself.
+        places.map(({ name, line }) => {
+          const { instance = null, digest = null } = this.#stored(name) ?? {};
+          return [name, { name, instance, digest: line === undefined ? null : digest }];
+        }),
+      ),
     );
     const itself = { id: 0, name: "", url: "", service: this.#own, accept: async () => undefined };
     this.#sites.set(0, new Site({ listener, ...itself }));
-    for (const { name, url, service } of places) {
+    for (const { name, url, service, line } of places) {
       const id = numbers.get(name)?.id ?? 0;
       const accept = (about: About) => this.#accept(id, name, about);
-      this.#sites.set(id, new Site({ listener, id, name, url, service, accept }));
+      const connecting = line && {
+        line,
+        hasToken: () => this.#stored(name)?.digest != null,
+        isKnown: () => this.#instanceOf(name) !== null,
+      };
+      if (line !== undefined) this.#lines.set(id, line);
+      this.#sites.set(id, new Site({ listener, id, name, url, service, connecting, accept }));
     }
+    this.#own.useSiteTokens({
+      admitSite: (input) => this.#addToken(input),
+      revokeSite: (input) => this.#deleteToken(input),
+    });
     for (const site of this.#sites.values()) site.start();
   }
 
+  #stored(name: string): Stored<StoredSite> | undefined {
+    return this.#options.store.sites.all().find((site) => site.name === name);
+  }
+
   #instanceOf(name: string): string | null {
-    return this.#options.store.sites.all().find((site) => site.name === name)?.instance ?? null;
+    return this.#stored(name)?.instance ?? null;
+  }
+
+  /** The number of the site with this token. */
+  #withToken(digest: string): number | undefined {
+    return this.#options.store.sites.all().find((site) => !site.disabled && site.digest === digest)?.id;
+  }
+
+  /** Accepts a site that connects by itself; undefined if its token was revoked in the meantime. */
+  #take(digest: string, connection: SiteConnection): SiteReceiver | undefined {
+    const id = this.#withToken(digest);
+    return this.#lines.get(id ?? 0)?.take(connection, (instance) => {
+      // It may have been revoked before the site introduced itself.
+      if (this.#withToken(digest) !== id) return "its token was revoked";
+      return instance === this.#options.store.instance ? "it is the centre itself" : null;
+    });
+  }
+
+  /** Throws `not.found` for an unknown site, `not.possible` for one that does not connect by itself. */
+  #lineOf(id: number): { readonly line: SiteLine; readonly name: string } {
+    const { name } = this.#sites.get(id) ?? {};
+    const line = this.#lines.get(id);
+    if (name === undefined || id === 0) throw notFound("site", id);
+    if (line !== undefined) return { line, name };
+    throw new RigbridgeError(
+      "not.possible",
+      `The site ${name} has an address; only sites with connectsOut have a token`,
+    );
+  }
+
+  async #addToken({ id }: Input<"admitSite">): Promise<Reply<"admitSite">> {
+    const { line } = this.#lineOf(id);
+    const token = newToken();
+    await this.#options.store.sites.change(id, { digest: digestOf(token) });
+    line.end("its token was replaced");
+    return { id, token };
+  }
+
+  async #deleteToken({ id }: Input<"revokeSite">): Promise<Reply<"revokeSite">> {
+    const { line, name } = this.#lineOf(id);
+    await this.#options.store.sites.change(id, { digest: null });
+    line.end("its token was revoked");
+    return { success: true, message: `The site ${name} has no token any more, and is not connected` };
   }
 
   /** Throws `service.refused` for what cannot be a site. */
@@ -173,6 +241,8 @@ class Centre {
       ...rest,
       ...calls,
       listSites: async (_input, caller) => (own.accessOf(caller).all ? this.#others().map((site) => site.shown()) : []),
+      knowsSite: (digest) => this.#withToken(digest) !== undefined,
+      takeSite: (digest, connection) => this.#take(digest, connection),
       getSummary: (_input, caller) => this.#summary(caller),
       listMinerRows: this.#list.listMinerRows,
       prepare: (operation, input, caller) =>
@@ -199,6 +269,7 @@ class Centre {
 
   async #close(): Promise<void> {
     this.#events.close();
+    for (const line of this.#lines.values()) line.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));
     await this.#sites.get(0)?.stop();
   }
@@ -224,8 +295,9 @@ class Centre {
   }
 
   #changedThere(site: number): RigbridgeError {
-    const { name = "", url = "" } = this.#sites.get(site) ?? {};
-    return new RigbridgeError("not.possible", `It belongs to the site ${name}, and is changed there: ${url}`);
+    const { name = "", url = null } = this.#sites.get(site) ?? {};
+    const where = url === null ? "" : `: ${url}`;
+    return new RigbridgeError("not.possible", `It belongs to the site ${name}, and is changed there${where}`);
   }
 
   /** The input as its site has it, with the sites of its numbers. */

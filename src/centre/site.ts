@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { backOff } from "../async/index.ts";
+import { backOff, pause } from "../async/index.ts";
 import type { RowEvent } from "../contract/events.ts";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -8,6 +9,7 @@ import { type MinerRow, rowColumnNames } from "../contract/rows.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
 import type { Site as Shown } from "../contract/sites.ts";
+import type { SiteLine } from "./site-line.ts";
 
 /** What a site tells the centre. */
 export interface SiteListener {
@@ -25,12 +27,22 @@ export interface SiteListener {
 export interface SiteOptions {
   readonly id: number;
   readonly name: string;
-  /** Its first address. */
-  readonly url: string;
+  /** Its first address; null if it connects by itself. */
+  readonly url: string | null;
   readonly service: MiningService;
+  /** Present if it connects by itself. */
+  readonly connecting?: SiteConnecting | undefined;
   /** Throws if what answers cannot be a site, with the reason. */
   accept(about: About): Promise<void>;
   readonly listener: SiteListener;
+}
+
+/** How a site that connects by itself does so. */
+export interface SiteConnecting {
+  readonly line: Pick<SiteLine, "isOpen" | "graceMs" | "onChange">;
+  hasToken(): boolean;
+  /** Whether it has been connected before, in this run or an earlier one. */
+  isKnown(): boolean;
 }
 
 /** Who reads at the sites. */
@@ -47,7 +59,7 @@ const odd = 2;
 export class Site {
   readonly id: number;
   readonly name: string;
-  readonly url: string;
+  readonly url: string | null;
   readonly service: MiningService;
   readonly #options: SiteOptions;
   readonly #closing = new AbortController();
@@ -110,8 +122,9 @@ export class Site {
 
   /** Throws `service.not-ready` while it is out of reach: nothing is sent then, and nothing waits at the centre. */
   check(): void {
-    if (this.isReached) return;
-    const why = this.#problem === null ? "" : `: ${this.#problem}`;
+    const problem = this.#notConnected() ?? this.#problem;
+    if (this.isReached && problem === null) return;
+    const why = problem === null ? "" : `: ${problem}`;
     throw new RigbridgeError("service.not-ready", `The site ${this.name} cannot be reached, so nothing was sent${why}`);
   }
 
@@ -122,7 +135,8 @@ export class Site {
       url: this.url,
       state: this.#state,
       since: new Date(this.#since).toISOString(),
-      problem: this.#problem,
+      admitted: this.#options.connecting?.hasToken() ?? null,
+      problem: this.#notConnected() ?? this.#problem,
       version: this.#version,
       miners: this.#isKnown ? this.#rows.size : null,
       clock: this.#clock,
@@ -131,6 +145,8 @@ export class Site {
   }
 
   start(): void {
+    const { connecting } = this.#options;
+    if (connecting !== undefined) connecting.line.onChange = () => this.introduceAgain();
     this.#done = this.#follow();
   }
 
@@ -154,21 +170,44 @@ export class Site {
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     for (let failures = 1; !signal.aborted; ) {
+      this.#again = new AbortController();
+      const again = AbortSignal.any([signal, this.#again.signal]);
       try {
+        await this.#connected(again);
+        if (again.aborted) continue;
         await this.#introduce();
         failures = 1;
-        this.#again = new AbortController();
-        await this.#watch(AbortSignal.any([signal, this.#again.signal]));
+        await this.#watch(again);
       } catch (error) {
-        if (signal.aborted) return;
+        if (again.aborted) continue;
         const isRefused = error instanceof RigbridgeError && refusals.has(error.code);
         // The stream of the service in this process may fall behind; it is read again.
         if (this.id !== 0)
           this.#lost(isRefused ? "refused" : "unreachable", error instanceof Error ? error.message : String(error));
-        await backOff(failures, isRefused ? retryRefused : retryAway, signal);
+        await backOff(failures, isRefused ? retryRefused : retryAway, again);
         failures += 1;
       }
     }
+  }
+
+  /** Waits for a site that connects by itself, until the signal is aborted; it is lost if that takes long. */
+  async #connected(signal: AbortSignal): Promise<void> {
+    const { connecting } = this.#options;
+    if (connecting === undefined || connecting.line.isOpen) return;
+    // One that was never here is not missed.
+    if (connecting.isKnown()) {
+      await pause(connecting.hasToken() ? connecting.line.graceMs : 0, signal);
+      if (!signal.aborted) this.#lost("unreachable", this.#notConnected() ?? "");
+    }
+    if (!signal.aborted) await once(signal, "abort");
+  }
+
+  /** Why a site that connects by itself is not connected; null if it is. */
+  #notConnected(): string | null {
+    const { connecting } = this.#options;
+    if (connecting === undefined || connecting.line.isOpen) return null;
+    if (!connecting.hasToken()) return "It has no token with which it could connect";
+    return connecting.isKnown() ? "It is not connected to here" : "It has not connected to here yet";
   }
 
   /** Asks who answers there. Throws if that cannot be a site. */

@@ -22,6 +22,7 @@ import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
+import { LiveCentreLink } from "./live-centre-link.ts";
 import { openLog } from "./log.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
 import { showWelcome } from "./show-welcome.ts";
@@ -220,6 +221,13 @@ async function start(
   });
   ownPort = http.address.port;
   shutdown.add("HTTP server", () => http.close());
+  const link = new LiveCentreLink(settings.live.part("connection to the centre", ["centre"]), {
+    http,
+    instance: store.instance,
+    log,
+  });
+  await link.start(settings.state("centre").owner === "file");
+  shutdown.add("connection to the centre", () => link.close());
   const places = placesOf(http, ownHosts());
   const isOfFile = settings.state("mqtt").owner === "file";
   await bridge.start({ service: front, log, restart, page: places.url }, isOfFile);
@@ -254,8 +262,14 @@ async function withSites(
   });
   if (config.sites.length === 0) return own;
   const { openCentre } = await import("../centre/centre.ts");
+  const { SiteLine } = await import("../centre/site-line.ts");
   const { connectService } = await import("../client/index.ts");
-  const places = config.sites.map(({ name, url, urls = [], key, locale = "en-US" }) => {
+  const { connectThrough } = await import("../client/through.ts");
+  const places = config.sites.map(({ name, url, urls = [], connectsOut, key, locale = "en-US" }) => {
+    if (connectsOut) {
+      const line = new SiteLine();
+      return { name, url: null, line, service: connectThrough(line.dial, { name, isCentre: true, poll: 5, log }) };
+    }
     const all = url === undefined ? urls : [url];
     const service = connectService({ url: all, name, key, locale, isCentre: true, poll: 5, log });
     return { name, url: all[0] ?? "", service };

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import axios, { type AxiosRequestConfig, type AxiosResponse, isAxiosError } from "axios";
 import { detail } from "../messages/detail.ts";
 import { oneLine } from "./secrets.ts";
@@ -9,9 +9,10 @@ import type { Failure, Platform, PlatformAnswer, PlatformRequest } from "./wire.
 /** Concurrent connections; a home server need not handle more. */
 const maxSockets = 8;
 
-/** Node's HTTP over a few persistent sockets, without proxy. */
-export function nodePlatform(): Platform {
-  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
+/** Node's HTTP over a few persistent sockets, without proxy; or over what `dial` opens, for one request each. */
+export function nodePlatform(dial?: () => Duplex): Platform {
+  const httpAgent = new HttpAgent({ keepAlive: dial === undefined, maxSockets });
+  if (dial !== undefined) httpAgent.createConnection = dial;
   const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets });
   const http = axios.create({
     proxy: false,
@@ -47,6 +48,7 @@ const reasons = [
   [/^ECONNREFUSED$/, "client.refused"],
   [/^(ENOTFOUND|EAI_)/, "client.unknown"],
   [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "client.noRoute"],
+  [/^ENOTCONN$/, "client.notConnected"],
   [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "client.closed"],
   [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "client.certificate"],
   [/^(EPROTO|ERR_SSL|ERR_TLS)/, "client.tls"],

@@ -76,6 +76,8 @@ export type Failure =
 
 /** HTTP as Node or a browser has it, without redirects. Requests reject with errors that only `failureOf` reads. */
 export interface Platform {
+  /** For error messages, in place of the origin of the URL. */
+  readonly origin?: string;
   whole(request: PlatformRequest, limits: { timeoutMs: number; maxBytes: number }): Promise<PlatformAnswer<Uint8Array>>;
   streamed(request: PlatformRequest): Promise<PlatformAnswer<ByteStream>>;
   failureOf(error: unknown): Failure;
@@ -89,7 +91,7 @@ export interface Platform {
 export function openWire(platform: Platform, url: string, key: string | undefined): Wire {
   const base = baseOf(url);
   const scrub = withoutKey(key);
-  const origin = scrub(base.origin);
+  const origin = scrub(platform.origin ?? base.origin);
   const root = base.href.replace(/\/$/, "");
   const closing = new AbortController();
 

@@ -49,6 +49,8 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
   return [
     ...listening(config),
     ...otherStore(config),
+    ...twice(entriesOf(config, "sites"), "name"),
+    ...centreOfCentre(config),
     ...addresses(miners),
     ...miners.flatMap(plugAddress),
     ...switchTopics(config, miners),
@@ -148,6 +150,11 @@ function listening({ http }: Readonly<Record<string, unknown>>): Finding[] {
 function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(store) || typeof store.url !== "string" || !/^[a-z][a-z0-9+]*:\/\//i.test(store.url)) return [];
   return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not supported yet" }];
+}
+
+function centreOfCentre({ sites, centre }: Readonly<Record<string, unknown>>): Finding[] {
+  if (!isRecord(centre) || !Array.isArray(sites) || sites.length === 0) return [];
+  return [{ path: ["centre"], message: "cannot be set beside sites: a centre cannot be a site of another one" }];
 }
 
 function malformedAddress(path: Path, address: unknown): Finding[] {

@@ -51,7 +51,14 @@ export async function readConfig(file: string, env: Environment = process.env): 
 /** With absolute paths in place of those that are relative to a folder. */
 export function resolved(config: Config, folder: string): Config {
   const url = config.store.url === ":memory:" ? ":memory:" : resolve(folder, config.store.url);
-  return { ...config, store: { ...config.store, url }, agent: resolvedAgent(config.agent, folder) };
+  const { ca } = config.centre ?? {};
+  const centre = config.centre && { ...config.centre, ...(ca === undefined ? {} : { ca: resolve(folder, ca) }) };
+  return {
+    ...config,
+    store: { ...config.store, url },
+    agent: resolvedAgent(config.agent, folder),
+    ...(centre === undefined ? {} : { centre }),
+  };
 }
 
 function resolvedAgent(agent: Config["agent"], folder: string): Config["agent"] {

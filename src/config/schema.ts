@@ -17,7 +17,7 @@ import { Follows, Heatings, RoomMaximum } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
-import { Sites } from "./sites.ts";
+import { CentreSettings, Sites } from "./sites.ts";
 import { Software } from "./software.ts";
 import { UpdateSettings } from "./updates.ts";
 import { WebhookHosts } from "./webhook-hosts.ts";
@@ -349,6 +349,9 @@ export const Config = z.strictObject({
     .prefault({})
     .describe("what rules may do"),
   sites: Sites,
+  centre: CentreSettings.optional().describe(
+    "the centre that shows and controls the rigs of this service; absent = none",
+  ),
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: RateSettings.prefault({}).describe("exchange rates, in the display currency"),
   electricity: ElectricitySettings.prefault({}).describe("electricity price, in the display currency"),

@@ -109,7 +109,7 @@ import {
   TestSettingsBody,
   TopicList,
 } from "./settings.ts";
-import { Site } from "./sites.ts";
+import { Site, SiteToken } from "./sites.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
@@ -963,6 +963,22 @@ export const operations = {
     summary:
       "The sites whose rigs this service shows beside its own, and whether they can be reached; for callers who see all groups and pools",
     reply: named<Site[]>(z.array(Site)),
+    extension,
+  }),
+  admitSite: post("/api/sites/:id/token", closed, {
+    scope: "own",
+    summary:
+      "Creates the token with which a site connects by itself; only this reply shows it, and a former one no longer works",
+    params: byIdOf("site"),
+    reply: SiteToken,
+    status: 201,
+    extension,
+  }),
+  revokeSite: remove("/api/sites/:id/token", closed, {
+    scope: "own",
+    summary: "Revokes the token of a site that connects by itself, and ends its connection",
+    params: byIdOf("site"),
+    reply: ActionReply,
     extension,
   }),
   commitImport: post("/api/imports/:id", administrators, {

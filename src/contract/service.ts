@@ -6,6 +6,7 @@ import type { Operation, OperationName, operations } from "./operations.ts";
 import type { RigbridgeError } from "./problems.ts";
 import type { Miner, Privilege } from "./resources.ts";
 import type { About } from "./session.ts";
+import type { SiteConnection, SiteReceiver } from "./site-connection.ts";
 
 type Params<O> = O extends { params: infer P extends Record<string, z.ZodType> }
   ? { readonly [K in keyof P]: z.output<P[K]> }
@@ -112,6 +113,10 @@ export type MiningService = {
   knowsAgent?(digest: string): boolean;
   /** Accepts the connection of the agent with this token; undefined if it was revoked in the meantime. */
   takeAgent?(digest: string, connection: AgentConnection): AgentReceiver | undefined;
+  /** Whether the token of a site that connects by itself has this SHA-256, in hex. */
+  knowsSite?(digest: string): boolean;
+  /** Accepts the connection of the site with this token; undefined if it was revoked in the meantime. */
+  takeSite?(digest: string, connection: SiteConnection): SiteReceiver | undefined;
   /** Accepts the agent of the service's own machine; undefined unless the configuration enables it. */
   takeOwnAgent?(connection: AgentConnection): AgentReceiver | undefined;
   /** The health of each worker thread that reads rigs, as of the last second. */

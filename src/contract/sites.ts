@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { secret } from "./secrets.ts";
 
 export const siteStates = ["connecting", "connected", "unreachable", "refused"] as const;
 
@@ -8,7 +9,11 @@ export const Site = z.object({
     .int()
     .describe("number of the site; the numbers of its rigs, groups and all else are id × 10^10 + number there"),
   name: z.string(),
-  url: z.string().describe("its first address, without credentials"),
+  url: z.string().nullable().describe("its first address, without credentials; null: it connects to here by itself"),
+  admitted: z
+    .boolean()
+    .nullable()
+    .describe("whether there is a token with which it connects; null if it does not connect by itself"),
   state: z
     .enum(siteStates)
     .describe(
@@ -25,3 +30,10 @@ export const Site = z.object({
   lacks: z.array(z.string()).describe("operationIds that it does not offer"),
 });
 export interface Site extends z.infer<typeof Site> {}
+
+/** The token with which a site connects to its centre. */
+export const SiteToken = z.object({
+  id: z.int().describe("number of the site"),
+  token: secret(z.string()).describe("for the section centre of the site's configuration; shown only in this reply"),
+});
+export type SiteToken = z.infer<typeof SiteToken>;

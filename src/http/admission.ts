@@ -6,13 +6,15 @@ import type { QueryText } from "../contract/decode.ts";
 import { idempotencyHeader, replayedHeader } from "../contract/idempotency.ts";
 import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { Privilege } from "../contract/resources.ts";
 import type { KeyHolder } from "../contract/service.ts";
 import { type Admitted, anyone, type Credentials, guest } from "./credentials.ts";
 import { derived } from "./derived.ts";
 import { isForBrowser } from "./pages.ts";
-import { hookIn, isOfAgents, isOpen, isSession, isStream, pathOf } from "./paths.ts";
+import { hookIn, isOfAgents, isOfSites, isOpen, isSession, isStream, pathOf } from "./paths.ts";
 import { ingressRule, type Peer, peerOf, reads, siteRule, trustedProxies, within } from "./peer.ts";
 import { hostAllowed, hostName, loopback, privateNetworks, targetHost } from "./security.ts";
+import { privilegeOfCentre } from "./site-connections.ts";
 import { bytesPerWrite, type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** Who may send a request. Everything throws the problem if the client is refused, and sets the matching headers. */
@@ -41,24 +43,35 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
     return isSession(path) ? anyone : client.client(request, peer, query, reply);
   };
 
+  const limitWrites = (writer: string, request: FastifyRequest, reply: FastifyReply): void => {
+    if (reads(request)) return;
+    writes.request(writer, reply);
+    request.chargeForBody = (bytes) => writes.body(writer, reply, bytes);
+  };
+  /** It was admitted with its connection, over which no browser and no other machine comes. */
+  const fromCentre = (centre: Privilege, request: FastifyRequest, reply: FastifyReply): Admitted => {
+    limitWrites("the centre", request, reply);
+    return { centre };
+  };
+
   return {
     admit: (request, query, reply) => {
       checkFraming(request.raw);
+      const path = pathOf(request.url);
+      const centre = privilegeOfCentre(request.raw.socket);
+      // A web hook needs its secret, whoever calls it.
+      if (centre !== undefined && hookIn(path) === undefined) return fromCentre(centre, request, reply);
       // Opened under any of Home Assistant's names; a name that an attacker controls has none of its sessions.
       if (!isIngress(request)) checkHost(request, names());
-      const path = pathOf(request.url);
       const peer = peerOf(request, proxies());
       const isGuest = address(request, peer);
       origin(request, reply, path);
       // A preflight never carries a key.
       if (request.method === "OPTIONS" || isOpen(path) || isForBrowser(request)) return guest;
       if (isOfAgents(path)) return client.agent(request, peer, reply);
+      if (isOfSites(path)) return client.site(request, peer, reply);
       const admitted = identify(request, path, peer, query, reply);
-      if (!reads(request)) {
-        const writer = clientOf(admitted.holder, peer);
-        writes.request(writer, reply);
-        request.chargeForBody = (bytes) => writes.body(writer, reply, bytes);
-      }
+      limitWrites(clientOf(admitted.holder, peer), request, reply);
       return isGuest && admitted.holder === undefined ? guest : admitted;
     },
     login: (request, reply, key) => client.login(key, peerOf(request, proxies()), reply),
@@ -177,7 +190,7 @@ function originRule(settings: HttpSettings): (request: FastifyRequest, reply: Fa
     if (origins.length > 0) reply.header("vary", "Origin, accept-encoding");
     if (origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
     if (origin !== undefined && origins.includes(origin)) allow(request, reply, origin);
-    const guarded = !reads(request) || isStream(path) || isOfAgents(path);
+    const guarded = !reads(request) || isStream(path) || isOfAgents(path) || isOfSites(path);
     if (guarded && isCrossSite(request))
       throw new RigbridgeError(
         "request.cross-site",

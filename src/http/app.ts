@@ -10,7 +10,7 @@ import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { detail } from "../messages/detail.ts";
 import { type Admission, admission } from "./admission.ts";
-import { addAgentRoute, routeUpgrades, wantsAgentSocket } from "./agents.ts";
+import { addAgentRoute } from "./agents.ts";
 import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
@@ -19,6 +19,7 @@ import { type Admitted, credentials } from "./credentials.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
+import { routeUpgrades, wantsSocket } from "./inward-sockets.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import type { LoginCodes } from "./login-codes.ts";
@@ -34,6 +35,7 @@ import { RequestQueues } from "./request-queue.ts";
 import { addRoutes } from "./routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { Sessions } from "./sessions.ts";
+import { addSiteRoute } from "./site-connections.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -147,6 +149,7 @@ export async function buildApp({
   addHookRoute(app, { service, limits });
   addMcpRoute(app, { service, settings, limits, version, log });
   addAgentRoute(app, { service, log });
+  addSiteRoute(app, { service, log });
   addEventStream(app, { service, limits, log, sessions });
   return app;
 }
@@ -158,7 +161,7 @@ function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLi
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.checkInterval,
-    shouldUpgradeCallback: wantsAgentSocket,
+    shouldUpgradeCallback: wantsSocket,
     // Admission checks it, and answers with a problem document.
     requireHostHeader: false,
   });

@@ -16,20 +16,25 @@ import type { Admitted } from "./credentials.ts";
  * The caller of a request: the user whose API key or session came with it, else the front end with the access of `userId`, limited
  * to view without a key. Throws `not.found` if a user's own key comes with another `user_id`, as for an unknown one.
  */
-export function callerOf({ holder, isKeyless }: Admitted, userId: number | undefined): Caller {
+export function callerOf({ holder, isKeyless, centre }: Admitted, userId: number | undefined): Caller {
+  if (centre !== undefined) return { actor: theCentre, userId, privilege: centre };
   if (holder === undefined) return { actor: "http", userId, ...(isKeyless ? { privilege: "view" } : {}) };
   if (userId !== undefined && userId !== holder.id) throw notFound("user", userId);
   return { actor: holder.name, userId: holder.id };
 }
 
+const theCentre = "the centre";
+
 /**
  * The caller under the name of whom the request is sent for: the MCP client that `rigbridge mcp` names, or the person that
- * a centre names with a key that is marked as its own.
+ * a centre names, over the site's own connection to it or with a key that is marked as its own.
  */
-export function withActor(caller: Caller, { headers, admitted: { holder } }: FastifyRequest): Caller {
+export function withActor(caller: Caller, { headers, admitted: { holder, centre } }: FastifyRequest): Caller {
   const client = headers[mcpClientHeader];
   if (typeof client === "string") return { ...caller, actor: mcpActor(client) };
   const person = headers[centreActorHeader];
+  if (centre !== undefined && typeof person === "string")
+    return { ...caller, actor: `${centreActorIn(person)} for ${theCentre}` };
   if (holder?.centre !== true || typeof person !== "string") return caller;
   return { ...caller, actor: centreActorIn(person) };
 }

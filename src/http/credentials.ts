@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { Privilege } from "../contract/resources.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import type { SessionRow } from "../contract/session.ts";
 import { detail } from "../messages/detail.ts";
@@ -21,6 +22,10 @@ export interface Admitted {
   readonly session?: SessionRow;
   /** SHA-256 in hex of the token of a host's agent, which came with it. */
   readonly agent?: string;
+  /** The same of the token of a site that connects by itself. */
+  readonly site?: string;
+  /** The request comes from the centre that this service has connected to, which may do this much here. */
+  readonly centre?: Privilege;
   /** Admitted only by `keylessRead`, and therefore limited to the privilege view. */
   readonly isKeyless?: true;
 }
@@ -29,7 +34,7 @@ const owner: Admitted = { isOwner: true };
 export const guest: Admitted = { isKeyless: true };
 export const anyone: Admitted = {};
 
-export type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest" | "knowsAgent">;
+export type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest" | "knowsAgent" | "knowsSite">;
 
 /** Recognises clients by their credentials. Everything throws `key.missing`, `key.wrong` or `too.many`. */
 export interface Credentials {
@@ -41,6 +46,8 @@ export interface Credentials {
   hook(name: string, request: FastifyRequest, peer: Peer, reply: FastifyReply): Admitted;
   /** By the token of a host's agent. */
   agent(request: FastifyRequest, peer: Peer, reply: FastifyReply): Admitted;
+  /** By the token of a site. */
+  site(request: FastifyRequest, peer: Peer, reply: FastifyReply): Admitted;
 }
 
 /** Users' keys come first: if the service's key is ever the same, it grants no more than that user's. */
@@ -102,14 +109,23 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
       throw counted(peer, reply, new RigbridgeError("key.wrong", "There is no web hook with this name and secret"));
     },
     agent: (request, peer, reply) => {
-      const [, token] = /^Bearer ([!-~]{1,200})$/i.exec(request.headers.authorization ?? "") ?? [];
-      if (token === undefined)
-        throw new RigbridgeError("key.missing", "Send the agent's token as header Authorization: Bearer <token>");
-      const agent = keyDigest(token);
+      const agent = keyDigest(bearerToken(request, "agent"));
       if (users.knowsAgent?.(agent) === true) return { agent };
       throw counted(peer, reply, new RigbridgeError("key.wrong", "No host has this token; it may have been revoked"));
     },
+    site: (request, peer, reply) => {
+      const site = keyDigest(bearerToken(request, "site"));
+      if (users.knowsSite?.(site) === true) return { site };
+      throw counted(peer, reply, new RigbridgeError("key.wrong", "No site has this token; it may have been revoked"));
+    },
   };
+}
+
+/** Throws `key.missing`. */
+function bearerToken({ headers }: FastifyRequest, whose: "agent" | "site"): string {
+  const [, token] = /^Bearer ([!-~]{1,200})$/i.exec(headers.authorization ?? "") ?? [];
+  if (token !== undefined) return token;
+  throw new RigbridgeError("key.missing", `Send the ${whose}'s token as header Authorization: Bearer <token>`);
 }
 
 const wrongKey = () => new RigbridgeError("key.wrong", detail("rights.key"));

@@ -1,5 +1,6 @@
 import { agentPath } from "../contract/agent.ts";
 import { fixedFormsOf, type Operation, operations } from "../contract/operations.ts";
+import { sitePath } from "../contract/site-connection.ts";
 
 /** The health check. */
 export const healthPath = "/health";
@@ -37,6 +38,7 @@ const known = [
   { methods: ["POST"], segments: segmentsOf(hookPath) },
   { methods: ["POST"], segments: segmentsOf(mcpPath) },
   { methods: ["GET"], segments: segmentsOf(agentPath) },
+  { methods: ["GET"], segments: segmentsOf(sitePath) },
 ];
 
 /** The paths of an operation. */
@@ -91,6 +93,11 @@ const ofAgents = [segmentsOf(agentPath)];
 
 /** Whether a path is for the WebSocket of a host's agent. */
 export const isOfAgents = (path: string): boolean => isAtOne(ofAgents, path);
+
+const ofSites = [segmentsOf(sitePath)];
+
+/** Whether a path is for the WebSocket of a site. */
+export const isOfSites = (path: string): boolean => isAtOne(ofSites, path);
 
 const streams = Object.values<Operation>(operations).flatMap((operation) =>
   operation.kind === "stream" ? allPathsOf(operation).map(segmentsOf) : [],

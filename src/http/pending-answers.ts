@@ -19,8 +19,9 @@ export interface AnswerLimits {
 const least = 16_384;
 
 /** The parties of an answer. The owner is not delayed by other clients at the same address. */
-export function partiesOf({ admitted: { holder, isOwner }, ip }: FastifyRequest): Parties {
+export function partiesOf({ admitted: { holder, isOwner, centre }, ip }: FastifyRequest): Parties {
   if (isOwner) return ["the owner"];
+  if (centre !== undefined) return ["the centre"];
   return holder === undefined ? [ip] : [ip, `user ${holder.id}`];
 }
 

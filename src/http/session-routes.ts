@@ -46,10 +46,10 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
   const decodeLogin = inputOf(sessionOperations.openSession);
 
   const sessionOf = async (admitted: Admitted, userId?: number): Promise<Session> => {
-    const { session, holder, isOwner } = admitted;
+    const { session, holder, isOwner, centre } = admitted;
     return {
       ...(await service.about(callerOf(admitted, userId))),
-      by: session !== undefined ? "session" : holder !== undefined || isOwner ? "key" : "none",
+      by: session !== undefined ? "session" : holder !== undefined || isOwner || centre !== undefined ? "key" : "none",
       expiresUtc: session === undefined ? null : new Date(endOf(session)).toISOString(),
       version,
     };

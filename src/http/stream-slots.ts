@@ -23,9 +23,9 @@ export class StreamSlots {
 
   /** Takes a slot; call the returned function to release it. Throws if none is free for the caller. */
   take({ ip, admitted }: FastifyRequest, reply: FastifyReply): () => void {
-    const { holder, isOwner = false } = admitted;
+    const { holder, isOwner = false, centre } = admitted;
     const { eventStreams, eventStreamsEach, eventStreamsOfOwner } = this.#limits;
-    const address = `address ${ip}`;
+    const address = centre === undefined ? `address ${ip}` : "the centre";
     const caller = isOwner ? "the owner" : holder === undefined ? address : `user ${holder.id}`;
     const bounded = isOwner ? [caller] : [caller, address];
     if (bounded.some((party) => (this.#taken.get(party) ?? 0) >= eventStreamsEach)) throw tooMany(reply);

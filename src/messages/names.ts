@@ -223,6 +223,8 @@ export interface Names {
   readonly "wall.mining": "mining" | "rigs";
   readonly "wall.screen": "screen" | "screens";
   readonly "sites.away": "age" | "names";
+  readonly "sites.tokenTitle": "name";
+  readonly "sites.revokeTitle": "name";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

@@ -29,6 +29,7 @@ import { byTimer } from "./repeat.ts";
 import type { ServiceRoom } from "./room.ts";
 import { liveLists, type Sections, type SettingsPart } from "./settings/live-settings.ts";
 import { SettingsBook, sourceOf } from "./settings/settings-book.ts";
+import { SiteTokens } from "./site-tokens.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
 import { brokerPlace } from "./web-targets.ts";
@@ -61,6 +62,7 @@ export async function openCore(options: ServiceOptions) {
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
   const newest = new NewestVersion({ settings: config.updates, log, repeat });
+  const siteTokens = new SiteTokens();
   const demoListeners: (() => Promise<void>)[] = [];
   return {
     options,
@@ -83,6 +85,7 @@ export async function openCore(options: ServiceOptions) {
     shares: new ReadShares(monotonicNow),
     records,
     events: new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } }),
+    siteTokens,
     /** Calls the listener once the rigs of the demo are gone, for what else belongs to it. */
     onDemoLeft: (listener: () => Promise<void>): void => {
       demoListeners.push(listener);
@@ -99,6 +102,7 @@ export async function openCore(options: ServiceOptions) {
       listAlgorithms: coins.listAlgorithms,
       /** A service alone has no other sites. */
       listSites: async () => [],
+      ...siteTokens.operations,
       getVersion: async () => ({ name: "Rigbridge", version, newest: newest.known }),
     },
     start: () => newest.start(),

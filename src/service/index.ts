@@ -22,6 +22,7 @@ import { openPower } from "./rooms/power.ts";
 import { openRules } from "./rooms/rules.ts";
 import { openSettings } from "./rooms/settings.ts";
 import { openUsers } from "./rooms/users.ts";
+import type { SiteTokenCalls } from "./site-tokens.ts";
 import type { Access } from "./users/access.ts";
 import { guarded } from "./users/guard.ts";
 import { withUserName } from "./users/users.ts";
@@ -41,6 +42,8 @@ export type RunningService = MiningService & {
   settled(): Promise<void>;
   /** Throws `not.found` for an unknown user. */
   accessOf(caller: Caller): Access;
+  /** Has a centre over this service make and revoke the tokens of its sites. */
+  useSiteTokens(centre: SiteTokenCalls): void;
 };
 
 /**
@@ -132,6 +135,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     features: async () => everyOperation,
     settled: () => settledRooms(rooms),
     accessOf: (caller) => core.accessBook.of(caller),
+    useSiteTokens: (centre) => core.siteTokens.use(centre),
     close,
   };
 }

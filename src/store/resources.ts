@@ -207,6 +207,9 @@ export type StoredUser = z.infer<typeof StoredUser>;
 export const StoredSite = z.object({
   name: text,
   instance: optional.describe("name of the store that answered there last; null = none has"),
+  digest: optional
+    .default(null)
+    .describe("SHA-256 in hex of the token with which it connects by itself; null = it has none"),
 });
 export type StoredSite = z.infer<typeof StoredSite>;
 

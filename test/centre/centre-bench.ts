@@ -1,6 +1,8 @@
 import { pino } from "pino";
-import { openCentre } from "../../src/centre/centre.ts";
+import { openCentre, type SitePlace } from "../../src/centre/centre.ts";
+import { SiteLine } from "../../src/centre/site-line.ts";
 import { connectService } from "../../src/client/index.ts";
+import { connectThrough } from "../../src/client/through.ts";
 import { HttpSettings } from "../../src/config/schema.ts";
 import type { Caller, MiningService } from "../../src/contract/service.ts";
 import type { Site } from "../../src/contract/sites.ts";
@@ -14,9 +16,10 @@ import { until } from "../until.ts";
 const log = pino({ level: "silent" });
 
 /** Runs what ends a part: after the test, or when a program that is not a test says so. */
-let atEnd: (end: () => unknown) => void = onTestFinished;
+let ending: (end: () => unknown) => void = onTestFinished;
+export const atEnd = (end: () => unknown): void => ending(end);
 export const endBy = (run: (end: () => unknown) => void): void => {
-  atEnd = run;
+  ending = run;
 };
 
 /** The owner at the centre, and who reads at sites. */
@@ -91,17 +94,27 @@ export interface RunningCentre {
 
 type Place = Pick<RunningSite, "name" | "url" | "key">;
 
+/** The centre's places of sites that connect by themselves, beside others. */
+export interface ConnectingPlace {
+  readonly name: string;
+  readonly connectsOut: true;
+}
+
 /** A centre over these sites; it waits until all of them are connected, unless told otherwise. */
 export async function startCentre(
-  sites: readonly Place[],
+  sites: readonly (Place | ConnectingPlace)[],
   { own, waits = true }: { readonly own?: Bench | BenchOptions; readonly waits?: boolean } = {},
 ): Promise<RunningCentre> {
   const bench = own !== undefined && "service" in own ? own : await openBench(own);
-  const places = sites.map(({ name, url, key: itsKey }) => ({
-    name,
-    url,
-    service: connectService({ url, name, key: itsKey, isCentre: true, poll: 1, log }),
-  }));
+  const places = sites.map((site): SitePlace => {
+    const { name } = site;
+    if ("connectsOut" in site) {
+      const line = new SiteLine(100);
+      return { name, url: null, line, service: connectThrough(line.dial, { name, isCentre: true, poll: 1, log }) };
+    }
+    const { url, key: itsKey } = site;
+    return { name, url, service: connectService({ url, name, key: itsKey, isCentre: true, poll: 1, log }) };
+  });
   const display = () => ({ locale: "en-US", currency: "USD", timeZone: "UTC" });
   const centre = await openCentre({ own: bench.service, places, store: bench.store, display, log });
   let isOpen = true;

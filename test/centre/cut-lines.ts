@@ -1,8 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { siteOf } from "../../src/contract/site-numbers.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import type { Bench } from "../service/bench.ts";
 import { until } from "../until.ts";
-import { owner, startCentre, startSite } from "./centre-bench.ts";
+import { owner, type RunningCentre, startCentre, startSite } from "./centre-bench.ts";
+import { startConnectingSite, startLine, startOpenCentre } from "./connecting-bench.ts";
 
 export interface CutLines {
   readonly commands: number;
@@ -16,18 +19,53 @@ export interface CutLines {
   readonly wrong: readonly string[];
 }
 
+const rig: RigSpec = { kind: "axeos", warm: true, restartSeconds: 0 };
+
+/** A centre over sites with these rigs, whose lines can be cut. */
+type StartSites = (
+  names: readonly string[],
+  rigs: readonly RigSpec[],
+) => Promise<
+  Pick<RunningCentre, "centre" | "reaches"> & {
+    readonly running: readonly {
+      readonly name: string;
+      readonly bench: Bench;
+      cut(): void | Promise<void>;
+      join(): void | Promise<void>;
+    }[];
+  }
+>;
+
+const startWithAddresses: StartSites = async (names, rigs) => {
+  const running = await Promise.all(names.map((name) => startSite(name, { rigs })));
+  return { running, ...(await startCentre(running)) };
+};
+
+/** The sites connect to the centre. */
+export const startConnecting: StartSites = async (names, rigs) => {
+  const centre = await startOpenCentre(names);
+  const running = await Promise.all(
+    names.map(async (name) => {
+      const line = await startLine(centre.server.address.port);
+      return { name, ...line, ...(await startConnectingSite(centre, name, { rigs, url: line.url })) };
+    }),
+  );
+  return { running, ...centre };
+};
+
 /**
  * Sends commands through a centre to the rigs of several sites while the lines to all but the first are cut and joined again
  * and again, some of them for long. Each command has a sender of its own, so that the log of its site shows whether it came,
  * and how often; the rigs count what reached them.
  */
-export async function commandsOverCutLines(sites: number, commands: number, cutMs: number): Promise<CutLines> {
-  const running = await Promise.all(
-    Array.from({ length: sites }, (_, index) =>
-      startSite(`Site ${index + 1}`, { rigs: Array(2).fill({ kind: "axeos", warm: true, restartSeconds: 0 }) }),
-    ),
-  );
-  const { centre, reaches } = await startCentre(running);
+export async function commandsOverCutLines(
+  sites: number,
+  commands: number,
+  cutMs: number,
+  start: StartSites = startWithAddresses,
+): Promise<CutLines> {
+  const names = Array.from({ length: sites }, (_, index) => `Site ${index + 1}`);
+  const { running, centre, reaches } = await start(names, Array(2).fill(rig));
   const rows = async () => (await centre.listMinerRows({ view: "list" }, owner)).miners;
   await until(async () => (await rows()).length === 2 * sites, "the rows of all sites");
   const rigs = (await rows()).map(({ id }) => id);

@@ -13,11 +13,13 @@ const examples = [
   "home-assistant/rigbridge.yaml",
   "sites/centre.yaml",
   "sites/cabin.yaml",
+  "sites/shed.yaml",
 ];
 const secrets = {
   RIGBRIDGE_KEY: "an-invented-key-of-some-length",
   KEY_OF_CABIN: "an-invented-key-of-the-cabin",
   KEY_FOR_THE_CENTRE: "an-invented-key-for-the-centre",
+  TOKEN_OF_SHED: "an-invented-token-of-the-shed",
   OPERATOR_KEY: "another-invented-key-of-length",
   ANTMINER_PASSWORD: "invented",
   NTFY_TOPIC: "an-invented-topic",

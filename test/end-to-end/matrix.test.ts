@@ -249,6 +249,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   exportMiners: "/api/miners/settings",
   previewImport: { path: "/api/imports", body: { csv: "address\n127.1.2.3\n" } },
   listSites: "/api/sites",
+  // A service alone has no sites.
+  admitSite: { path: "/api/sites/1/token" },
+  revokeSite: { path: "/api/sites/1/token" },
   commitImport: { path: "/api/imports/9999" },
   getMinerPool: () => poolOfAnt(),
   minerPoolAction: () => poolOfAnt("?action=prioritize"),
@@ -494,6 +497,8 @@ watchMinerRows         401  401   200  200  200  200  200  200  404
 getVersion             401  401   200  200  200  200  200  200  404
 listRooms              401  401   200  200  200  200  200  200  404  both
 listSites              401  401   200  200  200  200  200  200  404
+admitSite              401  401   404  403  403  404  403  403  404
+revokeSite             401  401   404  403  403  404  403  403  404
 changeRoom             401  401   200  403  404  200  404  403  404
 `;
 

@@ -85,6 +85,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   exportMiners: {},
   previewImport: { csv: "address,name\n127.103.41.1:1,renamed\n" },
   listSites: {},
+  admitSite: { id: 77 },
+  revokeSite: { id: 77 },
   commitImport: { id: 77 },
   getMinerPool: { id: rigId, poolId: 1 },
   minerPoolAction: { id: rigId, poolId: 1, action: "prioritize" },

@@ -24,6 +24,8 @@ const requests: Record<CallName, [string, object, string?]> = {
   exportMiners: ["/api/miners/settings", {}],
   previewImport: ["/api/imports", { csv: "address" }, '{"csv":"address"}'],
   listSites: ["/api/sites", {}],
+  admitSite: ["/api/sites/2/token", { id: 2 }],
+  revokeSite: ["/api/sites/2/token", { id: 2 }],
   commitImport: ["/api/imports/3", { id: 3 }],
   getMinerPool: ["/api/miners/7/pools/2", { id: 7, poolId: 2 }],
   minerPoolAction: ["/api/miners/7/pools/2?action=prioritize", { id: 7, poolId: 2, action: "prioritize" }],

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, expect } from "@jest/globals";
 import { pino } from "pino";
+import { parse } from "yaml";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startCentre, startSite } from "../centre/centre-bench.ts";
+import { link, startHiddenSite, startOpenCentre } from "../centre/connecting-bench.ts";
 import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
@@ -45,4 +47,38 @@ test("the page of sites names each with its state, and every page says what cann
   await reaches("Cabin", "connected");
   await page.getByText("Out of reach").waitFor({ state: "detached" });
   await page.getByText(/3 of 3 rigs mining/).waitFor();
+});
+
+test("the page of sites makes the token of a site that connects by itself, shows it once, and revokes it", async () => {
+  const centre = await startOpenCentre(["Cabin", "Shed"], { rigs: [] });
+  const cabin = await startHiddenSite([{ kind: "cgminer", warm: true }]);
+  const page = await newPage(1440, 900);
+  onTestFinished(() => page.close());
+  await page.goto(`${centre.server.url}/sites`);
+  await page.getByLabel("API key").fill("key-of-this-service-itself");
+  await page.keyboard.press("Enter");
+  const card = page.locator(".card").filter({ has: page.getByRole("heading", { name: "Cabin" }) });
+  await card.getByText("It has no token with which it could connect").waitFor();
+  expect(await card.getByRole("link", { name: "Open its dashboard" }).count()).toBe(0);
+  await card.getByRole("button", { name: "Make a token" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Make a token" }).click();
+  const line = await dialog.getByLabel("Line for the site").inputValue();
+  const { centre: settings } = parse(line);
+  expect(settings).toEqual({ url: centre.server.url, token: expect.stringMatching(/^[\w-]{43}$/) });
+  const isTooWide = () => document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  await page.setViewportSize({ width: 375, height: 800 });
+  expect(await page.evaluate(isTooWide)).toBe(false);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await card.getByText("It has not connected to here yet").waitFor();
+  expect(await page.content()).not.toContain(settings.token);
+
+  const linked = link(cabin, settings);
+  await card.getByText("Connected").waitFor();
+  await card.getByRole("button", { name: "Revoke token" }).click();
+  await dialog.getByText("The site is disconnected at once, and goes on alone.").waitFor();
+  await dialog.getByRole("button", { name: "Revoke token" }).click();
+  await card.getByText("Unreachable").waitFor();
+  await linked.says("refuses this site (its token was revoked)");
+  await card.getByRole("button", { name: "Make a token" }).waitFor();
 });

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { Channel } from "../../async/channel.ts";
 import type {
   AgentPermissions,
   ForeignAction,
@@ -12,7 +13,6 @@ import type {
 import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
 import { type ProblemCode, problems, RigbridgeError } from "../../contract/problems.ts";
 import { detail } from "../../messages/detail.ts";
-import { Channel } from "./channel.ts";
 
 /** Events of a session, for `HostAgents`. */
 export interface SessionListener {

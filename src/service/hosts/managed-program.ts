@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { closedChannel } from "../../async/channel.ts";
 import type { HostGpu, Program, ProgramStatus } from "../../contract/agent.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Outage } from "../../link/driver.ts";
@@ -6,7 +7,6 @@ import type { HostProgram, ProgramReport } from "../../link/programs/host-progra
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
 import type { Benchmarks } from "./benchmarks.ts";
-import { closedChannel } from "./channel.ts";
 import { type HostAgents, noAgent } from "./host-agents.ts";
 import { type Lack, poolsOf } from "./program-of.ts";
 

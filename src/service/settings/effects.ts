@@ -51,6 +51,8 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     const names = goneFrom(before, after);
     return [...(names === "" ? [] : [detail("effect.sitesGone", { names })]), detail("effect.sitesAgain")];
   },
+  centre: (_before, { centre: after }) =>
+    after === undefined ? [detail("effect.centreGone")] : [detail(centreMay[after.privilege], { url: after.url })],
   history: ({ history: before }, { history: after }) => [
     ...(after.raw < before.raw ? [detail("effect.samples", { days: after.raw })] : []),
     ...(after.hourly < before.hourly ? [detail("effect.hourly", { days: after.hourly })] : []),
@@ -58,6 +60,12 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
   automation: ({ automation: before }, { automation: after }) =>
     before.programs && !after.programs ? [detail("effect.programsFail")] : [],
 };
+
+const centreMay = {
+  view: "effect.centreViews",
+  control: "effect.centreControls",
+  administrator: "effect.centreChanges",
+} as const;
 
 type Named = { readonly name: string };
 

@@ -10,6 +10,7 @@ import { Card, Page } from "../../parts/page.tsx";
 import { Mark, type Tone } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { Token } from "./token.tsx";
 import "./sites.css";
 
 const tones: Record<Site["state"], Tone> = {
@@ -37,7 +38,7 @@ export default function SitesPage() {
           ) : (
             <div class="cards">
               {sites.map((site) => (
-                <SiteCard key={site.id} site={site} />
+                <SiteCard key={site.id} site={site} onChanged={loaded.reload} />
               ))}
             </div>
           )
@@ -47,7 +48,7 @@ export default function SitesPage() {
   );
 }
 
-const SiteCard = ({ site }: { site: Site }) => (
+const SiteCard = ({ site, onChanged }: { site: Site; onChanged: () => void }) => (
   <Card title={<bdi>{site.name}</bdi>} actions={<Mark tone={tones[site.state]}>{t.sites.states[site.state]}</Mark>}>
     {site.problem === null ? null : (
       <p class="site-problem">
@@ -79,9 +80,12 @@ const SiteCard = ({ site }: { site: Site }) => (
       <a class="button" href={`${link("rigs")}?group=${numberAt(site.id, 0)}`}>
         {t.sites.showRigs}
       </a>
-      <a class="button quiet" href={site.url} target="_blank" rel="noreferrer">
-        {t.sites.open}
-      </a>
+      {site.url === null ? null : (
+        <a class="button quiet" href={site.url} target="_blank" rel="noreferrer">
+          {t.sites.open}
+        </a>
+      )}
+      {site.admitted === null || !may("admitSite") ? null : <Token site={site} onChanged={onChanged} />}
     </p>
   </Card>
 );
