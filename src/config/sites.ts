@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Line } from "../contract/inputs.ts";
+import { everySite, hereName } from "../contract/runs-at.ts";
 import { secret } from "../contract/secrets.ts";
 
 const Url = z
@@ -12,6 +13,7 @@ export const SiteSettings = z
     name: Line(60)
       .min(1)
       .regex(/^[^/]*$/, "must not contain a slash")
+      .refine((name) => name !== hereName && name !== everySite, "must not be here or all, which runsAt uses")
       .describe("name of the site; its number belongs to this name"),
     url: Url.optional().describe("address of its service, such as https://cabin.example:17790"),
     urls: z.array(Url).min(1).max(10).optional().describe("or several of one service: the first that answers is used"),

@@ -44,6 +44,7 @@ import {
   UpcomingQuery,
   UserBody,
 } from "./inputs.ts";
+import { OwnedBody, OwnedSet, ReleaseBody } from "./owned.ts";
 import {
   ActionReply,
   AddPoolEntry,
@@ -963,6 +964,28 @@ export const operations = {
     summary:
       "The sites whose rigs this service shows beside its own, and whether they can be reached; for callers who see all groups and pools",
     reply: named<Site[]>(z.array(Site)),
+    extension,
+  }),
+  listOwned: get("/api/owned", viewers, {
+    scope: "own",
+    summary:
+      "What centres have defined for this service: rules, schedules and maintenance windows, and what was not taken; for callers who see all groups and pools",
+    reply: named<OwnedSet[]>(z.array(OwnedSet)),
+    extension,
+  }),
+  replaceOwned: put("/api/owned", closed, {
+    scope: "own",
+    summary:
+      "Replaces what a centre defines here by a whole set, in one step; only for a user that is a centre. A definition that cannot be taken is answered with the reason, and what was there before it stays",
+    body: OwnedBody,
+    reply: named<OwnedSet>(OwnedSet),
+    extension,
+  }),
+  releaseOwned: post("/api/owned/release", closed, {
+    scope: "own",
+    summary: "Makes the definitions of a centre those of this service, or removes them",
+    body: ReleaseBody,
+    reply: ActionReply,
     extension,
   }),
   commitImport: post("/api/imports/:id", administrators, {
