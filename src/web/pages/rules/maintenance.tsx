@@ -31,7 +31,7 @@ interface MaintenanceProps {
 /** The maintenance windows, with adding and ending. */
 export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
   return (
     <>

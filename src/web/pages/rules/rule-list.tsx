@@ -21,7 +21,7 @@ import { namesOf, readyMadeWords } from "./words.ts";
 /** All rules with their present state, and ready-made ones to start from. */
 export function RuleList() {
   const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   const [running, setRunning] = useState<RuleInfo | null>(null);
   return (
     <Loading from={list}>

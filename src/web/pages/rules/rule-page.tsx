@@ -32,7 +32,7 @@ export default function RulePage() {
   const id = params.id ?? "";
   // Loaded again for each id, because a rule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {({ of, rules, readyMade }, known) => {

@@ -18,7 +18,7 @@ import { labelOf, namesOf } from "./words.ts";
 /** All schedules, and their next starts. */
 export function ScheduleList() {
   const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {(schedules, known) =>

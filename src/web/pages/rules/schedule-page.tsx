@@ -39,7 +39,7 @@ export default function SchedulePage() {
   const id = params.id ?? "";
   // Loaded again for each id, because a schedule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {({ of, schedules }, known) => {
