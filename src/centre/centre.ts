@@ -13,6 +13,7 @@ import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from
 import type { About } from "../contract/session.ts";
 import type { SiteConnection, SiteReceiver } from "../contract/site-connection.ts";
 import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import type { Site as ShownSite } from "../contract/sites.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
@@ -20,8 +21,10 @@ import { minerRows } from "../service/miners/miner-rows.ts";
 import { ReadShares } from "../service/users/read-shares.ts";
 import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
+import { isAboutDefinitions, withCopies } from "./copies.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
+import { Pushes } from "./pushes.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
 import { digestOf, newToken, type SiteLine } from "./site-line.ts";
@@ -42,7 +45,7 @@ export interface CentreOptions {
   /** The service in this process: its rigs are site 0, and its users are the users of the centre. */
   readonly own: RunningService;
   readonly places: readonly SitePlace[];
-  readonly store: Pick<Store, "sites" | "siteJobs" | "instance">;
+  readonly store: Pick<Store, "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "maintenance">;
   readonly display: () => Display;
   readonly log: Logger;
 }
@@ -74,10 +77,15 @@ class Centre {
   readonly #rows: CentreRows;
   readonly #list: ReturnType<typeof minerRows>;
   readonly #jobs: SiteJobs;
+  readonly #pushes: Pushes;
   readonly #view: EventView;
   readonly #listener: SiteListener = {
     state: (site) => this.#stateChanged(site),
-    rows: (site, before) => this.#rowsRead(site, before),
+    rows: (site, before) => {
+      this.#rowsRead(site, before);
+      // Its groups and rigs may be others, by which it takes what it did not.
+      if (site.id !== 0) this.#pushes.look(site);
+    },
     row: ({ id }, row, groupBefore) => {
       const before = groupBefore === undefined ? null : numberAt(id, groupBefore);
       this.#events.miner({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) }, before);
@@ -108,6 +116,13 @@ class Centre {
       },
       get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
       cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
+    });
+    this.#pushes = new Pushes({
+      store: options.store,
+      sites: () => this.#others(),
+      mayDefine: (makerId) => this.#mayDefine(makerId),
+      changed: (site, refused) => this.#pushed(site, refused),
+      now: Date.now,
     });
     this.#view = {
       accessOf: (caller) => this.#own.accessOf(caller),
@@ -240,7 +255,8 @@ class Centre {
     return {
       ...rest,
       ...calls,
-      listSites: async (_input, caller) => (own.accessOf(caller).all ? this.#others().map((site) => site.shown()) : []),
+      listSites: async (_input, caller) =>
+        own.accessOf(caller).all ? this.#others().map((site) => this.#shown(site)) : [],
       knowsSite: (digest) => this.#withToken(digest) !== undefined,
       takeSite: (digest, connection) => this.#take(digest, connection),
       getSummary: (_input, caller) => this.#summary(caller),
@@ -269,6 +285,7 @@ class Centre {
 
   async #close(): Promise<void> {
     this.#events.close();
+    await this.#pushes.close();
     for (const line of this.#lines.values()) line.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));
     await this.#sites.get(0)?.stop();
@@ -289,9 +306,48 @@ class Centre {
     const [site = 0, another] = sites;
     if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
     if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
+    if (method !== "GET" && isAboutDefinitions(name)) return this.#defined(name, there, caller);
     const isMerged = scope === "merge" || (scope === "site" && method === "GET" && sites.size === 0);
     if (!isMerged) return this.#at(site, name, there, caller);
     return this.#merged(name, sites.size === 0 ? null : site, there, caller);
+  }
+
+  #shown(site: Site): ShownSite {
+    const definitions = this.#pushes.shownAt(site);
+    return definitions === undefined ? site.shown() : { ...site.shown(), definitions };
+  }
+
+  /** Changes something that is defined here, which may be for other sites too. */
+  async #defined(name: CallName, input: object, caller: Caller): Promise<unknown> {
+    const reply = await this.#at(0, name, input, caller);
+    const { user } = await this.#own.about(caller);
+    this.#pushes.changed(user.name ?? caller.actor);
+    return this.#withCopies(name, reply);
+  }
+
+  #withCopies(name: CallName, reply: unknown): unknown {
+    return withCopies(name, reply, (kind, definition) => this.#pushes.copiesOf(kind, definition));
+  }
+
+  #mayDefine(makerId: number | null): boolean {
+    try {
+      const access = this.#own.accessOf({ actor: "centre", ...(makerId === null ? {} : { userId: makerId }) });
+      return access.all && access.privilege === "administrator";
+    } catch (error) {
+      if (error instanceof RigbridgeError) return false;
+      throw error;
+    }
+  }
+
+  /** A site has answered about what was defined for it here. */
+  #pushed(site: Site, refused: readonly string[]): void {
+    const { id, name, state, since } = site.shown();
+    this.#events.site({ id, name, state, since }, []);
+    const more = refused.length > named ? `, and ${refused.length - named} more` : "";
+    this.#own.setWarning?.(
+      `The site ${name} does not take what is defined for it`,
+      refused.length === 0 ? null : `${refused.slice(0, named).join("; ")}${more}`,
+    );
   }
 
   #changedThere(site: number): RigbridgeError {
@@ -387,7 +443,8 @@ class Centre {
     }
     const isSince = name === "listNotifications" && "since" in there && typeof there.since === "number";
     const input = isSince ? { ...there, since: sinceThere(Number(there.since), site.id) } : there;
-    return outward(site.id, await this.#inTime(this.#ask(site, name, input, caller), site));
+    const reply = await this.#inTime(this.#ask(site, name, input, caller), site);
+    return site.id === 0 ? this.#withCopies(name, reply) : outward(site.id, reply);
   }
 
   async #inTime<T>(work: Promise<T>, { id, name }: Site): Promise<T> {
@@ -517,6 +574,7 @@ class Centre {
     const isAway = state === "unreachable" || state === "refused";
     if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");
     else log.info({ site: name }, "a site is connected");
+    this.#pushes.look(site);
     this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
   }
 
@@ -566,8 +624,12 @@ class Centre {
       );
     else if (there.type === "command") this.#events.command(there.data);
     else if (there.type === "miner-event") this.#events.minerEvent(there.data);
-    else if (there.type === "rule") this.#events.rule(there.data, null);
-    else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
+    else if (there.type === "rule") {
+      this.#events.rule(there.data, null);
+      // The settings of this service, or a site, may have changed what is defined.
+      if (site.id === 0) this.#pushes.noticed();
+      else if (there.data.state === "removed") this.#pushes.look(site);
+    } else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
     else if (there.type === "summary") this.#events.summarise();
   }
 }

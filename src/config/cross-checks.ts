@@ -7,6 +7,7 @@ import { PlugSettings } from "../contract/plug-settings.ts";
 import { invalid, RigbridgeError, thing } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
+import { runsHere } from "../contract/runs-at.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { isPrivate, type Network, parseNetwork, planSearch, unconfirmedAddresses } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
@@ -380,8 +381,14 @@ function automation(
     targets: {
       poolGroups: named("poolGroups"),
       templates: named("templates"),
-      rules: new Set(entriesOf(config, "rules").flatMap(({ fields }) => ruleKey(fields) ?? [])),
+      rules: new Set(
+        entriesOf(config, "rules").flatMap(({ fields }) =>
+          runsHere(textList(fields.runsAt)) ? (ruleKey(fields) ?? []) : [],
+        ),
+      ),
     },
+    // Sites may be saved over the API; a rule for one that does not exist says so.
+    sites: null,
     hasMessages: config.mqtt !== undefined,
     programs: isRecord(config.automation) && config.automation.programs === true,
   };
@@ -424,6 +431,8 @@ function webhookHosts(
     return miner === undefined ? [] : [{ path, message: `is the address of ${miner}, to which no web hook is sent` }];
   });
 }
+
+const textList = (value: unknown): string[] | undefined => (Array.isArray(value) ? value.map(String) : undefined);
 
 /** The key of a rule. */
 function ruleKey({ key, name, use }: { readonly key?: unknown; readonly name?: unknown; readonly use?: unknown }) {

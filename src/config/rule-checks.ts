@@ -2,6 +2,7 @@ import { Cron } from "croner";
 import { didYouMean } from "../contract/nearest.ts";
 import { conditionsIn } from "../contract/rule-conditions.ts";
 import type { MaintenanceSettings, Places, RuleSettings, ScheduleSettings, Scope } from "../contract/rules.ts";
+import { everySite, hereName, runsHere } from "../contract/runs-at.ts";
 import { kindOf, type RunStep } from "../contract/steps.ts";
 import type { Finding, Path } from "./document.ts";
 import { expressionMistakes } from "./expressions.ts";
@@ -25,10 +26,50 @@ export interface KnownNames {
   readonly isLimited?: boolean;
   readonly hasMessages: boolean;
   readonly programs: boolean;
+  /** Names of other sites; null: they are not checked. */
+  readonly sites: ReadonlySet<string> | null;
+}
+
+/** What a site has is known there alone. */
+class AnyName extends Set<string> {
+  override has(): boolean {
+    return true;
+  }
+}
+const any = new AnyName();
+const elsewhere: KnownNames = {
+  groups: any,
+  miners: any,
+  pools: any,
+  channels: any,
+  hooks: any,
+  sites: null,
+  targets: null,
+  hasMessages: true,
+  programs: true,
+};
+
+/** The names that a definition may use: those of this service, unless it is for other sites alone. */
+const namesFor = ({ runsAt }: { readonly runsAt?: readonly string[] | undefined }, known: KnownNames): KnownNames =>
+  runsHere(runsAt) ? known : elsewhere;
+
+function siteFindings(
+  { runsAt = [] }: { readonly runsAt?: readonly string[] | undefined },
+  path: Path,
+  { sites, isLimited }: KnownNames,
+): Finding[] {
+  const at = [...path, "runsAt"];
+  const names = runsAt.filter((name) => name !== hereName);
+  if (names.length > 0 && isLimited === true)
+    return [{ path: at, message: "is only for users who see all groups and pools" }];
+  if (names.length === 0 || sites === null) return [];
+  if (sites.size === 0) return [{ path: at, message: "there are no other sites; add them in the settings" }];
+  return names.flatMap((name) => (name === everySite ? [] : unknown(name, "site", sites, at)));
 }
 
 /** Missing references of a rule, times that never occur, and mistakes in its expression. */
-export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNames): Finding[] {
+export function ruleFindings(settings: RuleSettings, path: Path, here: KnownNames): Finding[] {
+  const known = namesFor(settings, here);
   const { rule, mistakes } = resolveRule(settings);
   const own = mistakes.map((mistake) => ({ path: [...path, ...mistake.path.split(".")], message: mistake.message }));
   if (rule === null) return own;
@@ -38,6 +79,7 @@ export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNam
   const needs = (message: string): Finding => ({ path: inWhen, message });
   return [
     ...own,
+    ...siteFindings(settings, path, here),
     ...scopeFindings(rule.scope, [...path, "scope"], known),
     ...conditions.flatMap((condition): Finding[] => {
       if ("hook" in condition) return unknown(condition.hook, "web hook", known.hooks, inWhen);
@@ -73,15 +115,21 @@ export function unevaluable({ when }: ResolvedRule): { readonly in: readonly str
   ];
 }
 
-export const scheduleFindings = (schedule: ScheduleSettings, path: Path, known: KnownNames): Finding[] => [
-  ...scopeFindings(schedule.scope, [...path, "scope"], known),
-  ...(schedule.cron === undefined ? [] : cronFindings(schedule.cron, schedule.timeZone, [...path, "cron"])),
-  ...stepFindings(schedule.do, [...path, "do"], known),
-  ...stepFindings(schedule.onEnd, [...path, "onEnd"], known),
-];
+export function scheduleFindings(schedule: ScheduleSettings, path: Path, here: KnownNames): Finding[] {
+  const known = namesFor(schedule, here);
+  return [
+    ...siteFindings(schedule, path, here),
+    ...scopeFindings(schedule.scope, [...path, "scope"], known),
+    ...(schedule.cron === undefined ? [] : cronFindings(schedule.cron, schedule.timeZone, [...path, "cron"])),
+    ...stepFindings(schedule.do, [...path, "do"], known),
+    ...stepFindings(schedule.onEnd, [...path, "onEnd"], known),
+  ];
+}
 
-export const maintenanceFindings = (window: MaintenanceSettings, path: Path, known: KnownNames): Finding[] =>
-  placeFindings(window, path, known);
+export const maintenanceFindings = (window: MaintenanceSettings, path: Path, here: KnownNames): Finding[] => [
+  ...siteFindings(window, path, here),
+  ...placeFindings(window, path, namesFor(window, here)),
+];
 
 function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames): Finding[] {
   if (scope === undefined) return [];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Line } from "../contract/inputs.ts";
+import { everySite, hereName } from "../contract/runs-at.ts";
 import { secret } from "../contract/secrets.ts";
 import { isUnprotected } from "./unprotected.ts";
 
@@ -13,6 +14,7 @@ export const SiteSettings = z
     name: Line(60)
       .min(1)
       .regex(/^[^/]*$/, "must not contain a slash")
+      .refine((name) => name !== hereName && name !== everySite, "must not be here or all, which runsAt uses")
       .describe("name of the site; its number belongs to this name"),
     connectsOut: z
       .boolean()

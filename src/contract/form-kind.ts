@@ -13,6 +13,7 @@ export type Reference =
   | "group"
   | "tag"
   | "site"
+  | "runsAt"
   | "rack"
   | "pool"
   | "poolId"

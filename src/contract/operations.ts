@@ -44,6 +44,7 @@ import {
   UpcomingQuery,
   UserBody,
 } from "./inputs.ts";
+import { OwnedBody, OwnedSet, ReleaseBody } from "./owned.ts";
 import {
   ActionReply,
   AddPoolEntry,
@@ -978,6 +979,28 @@ export const operations = {
     scope: "own",
     summary: "Revokes the token of a site that connects by itself, and ends its connection",
     params: byIdOf("site"),
+    reply: ActionReply,
+    extension,
+  }),
+  listOwned: get("/api/owned", viewers, {
+    scope: "own",
+    summary:
+      "What centres have defined for this service: rules, schedules and maintenance windows, and what was not taken; for callers who see all groups and pools",
+    reply: named<OwnedSet[]>(z.array(OwnedSet)),
+    extension,
+  }),
+  replaceOwned: put("/api/owned", closed, {
+    scope: "own",
+    summary:
+      "Replaces what a centre defines here by a whole set, in one step; only for a user that is a centre. A definition that cannot be taken is answered with the reason, and what was there before it stays",
+    body: OwnedBody,
+    reply: named<OwnedSet>(OwnedSet),
+    extension,
+  }),
+  releaseOwned: post("/api/owned/release", closed, {
+    scope: "own",
+    summary: "Makes the definitions of a centre those of this service, or removes them",
+    body: ReleaseBody,
     reply: ActionReply,
     extension,
   }),

@@ -21,6 +21,7 @@ export const problems = {
   "nothing.to.do": { status: 409, title: "Nothing to do" },
   "in.use": { status: 409, title: "Still in use" },
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
+  "owned.by-centre": { status: 409, title: "Belongs to a centre" },
   "settings.changed": { status: 409, title: "Saved by somebody else meanwhile" },
   "idempotency.reused": { status: 409, title: "Key used for another request" },
   "idempotency.unknown": { status: 409, title: "Outcome of the first request unknown" },

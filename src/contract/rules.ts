@@ -29,6 +29,15 @@ export const Scope = z.strictObject({
 export type Scope = z.output<typeof Scope>;
 export type Places = Omit<Scope, "not">;
 
+const runsAt = z
+  .array(naming("runsAt", name))
+  .min(1)
+  .max(200)
+  .optional()
+  .describe(
+    "names of the other sites that act by it, all for each of them, here for this service; absent = here alone",
+  );
+
 const share = asked(
   "share",
   z.string().regex(/^(?:100|\d{1,2}(?:\.\d{1,2})?)%$/, 'must be a share from "0%" to "100%"'),
@@ -38,6 +47,7 @@ const longest = 30 * 86_400;
 /** The keys of a rule; keys given with a ready-made rule override its own. */
 const ruleFields = {
   enabled: z.boolean().optional().describe("whether it is evaluated; absent = yes"),
+  runsAt,
   scope: Scope.optional().describe("which miners; absent = all"),
   when: When.optional().describe("its conditions; absent: it is run by hand or by another rule"),
   limit: z
@@ -133,6 +143,7 @@ const scheduleShape = {
   key: Key.describe("unique name of the schedule"),
   name: name.optional().describe("name for people; absent = its key"),
   enabled: z.boolean().optional().describe("whether it begins at its times; absent = yes"),
+  runsAt,
   weekly: Weekly.optional().describe("hours of the week"),
   cron: CronText.optional(),
   timeZone: ZoneOption,
@@ -175,6 +186,7 @@ const windowShape = {
   racks: places.racks,
   sites: places.sites,
   miners: places.miners,
+  runsAt,
 };
 
 export interface MaintenanceSettings extends z.output<z.ZodObject<typeof windowShape>> {}
@@ -230,12 +242,40 @@ const definition = z
   .record(text, z.unknown())
   .describe("as it was written, with durations in seconds and without the headers of web hooks");
 
+export const pushStates = ["pushed", "pending", "refused"] as const;
+
+/** A definition at a site that it was pushed to. */
+export const SiteCopy = z.object({
+  name: text.describe("name of the site"),
+  state: z
+    .enum(pushStates)
+    .describe(
+      "pushed: the site acts by it as it is now; pending: the site has not confirmed it yet, and acts by what it got before; refused: the site does not take it",
+    ),
+  time: time.nullable().describe("when the site took the last change; null = unknown"),
+  problem: text.nullable().describe("why it is not there, in the words of the site; null if nothing is wrong"),
+});
+export interface SiteCopy extends z.infer<typeof SiteCopy> {}
+
+const owners = {
+  owner: z
+    .enum(["file", "store", "centre"])
+    .describe(
+      "file: declared by the configuration file, which alone changes it; centre: pushed by a centre, where it is changed",
+    ),
+  centre: text.optional().describe("the user of the centre that owns it; absent if none does"),
+  sites: z
+    .array(SiteCopy)
+    .optional()
+    .describe("the sites of its runsAt, at the service that shows them; absent without any"),
+};
+
 const head = {
   id,
   key: text,
   name: text,
   enabled: z.boolean(),
-  owner: z.enum(["file", "store"]).describe("file: declared by the configuration file, which alone changes it"),
+  ...owners,
   makerId: id.nullable().describe("the user whose access it has; null = everything"),
   problem: text.nullable().describe("why it is not evaluated although it is enabled; null if nothing is wrong"),
 };
@@ -283,7 +323,7 @@ export type Upcoming = z.infer<typeof Upcoming>;
 export const MaintenanceWindow = z.object({
   id,
   name: text,
-  owner: head.owner,
+  ...owners,
   from: time.nullable(),
   until: time,
   active: z.boolean(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { secret } from "./secrets.ts";
+import { RefusedDefinition } from "./owned.ts";
 
 export const siteStates = ["connecting", "connected", "unreachable", "refused"] as const;
 
@@ -27,6 +28,14 @@ export const Site = z.object({
     .number()
     .nullable()
     .describe("seconds by which its clock is ahead of the one here; null if that is unknown or less than two"),
+  definitions: z
+    .object({
+      pushed: z.int().describe("rules, schedules and maintenance windows of this service that it acts by"),
+      pending: z.int().describe("those that it has not confirmed yet"),
+      refused: z.array(RefusedDefinition).describe("those that it does not take, with the reason"),
+    })
+    .optional()
+    .describe("what was pushed to it; absent if nothing is"),
   lacks: z.array(z.string()).describe("operationIds that it does not offer"),
 });
 export interface Site extends z.infer<typeof Site> {}

@@ -323,6 +323,8 @@ export const details = {
   // Missing things, and things that belong to something else.
   "thing.missing": "There is no {thing} {id}",
   "thing.owned": "{thing} {id} is declared by the configuration file; change it there",
+  "thing.ofCentre": "{thing} {id} belongs to the centre {centre}; change it there",
+  "owned.notCentre": "Only a user that is a centre may do that: set centre in the settings of the user",
   "owned.channel": "Channel {channel} is declared by the configuration file; change it there",
   "owned.coin": "{coin} is declared by the configuration file",
   "owned.section":
@@ -386,6 +388,7 @@ export const details = {
   "settings.restart": "These changes need a restart of the service: {keys}",
   "rule.most": "There are {count} rules already",
   "rule.tried": "{count} rules are being tried already; try again in a moment",
+  "rule.elsewhere": "This rule acts at other sites alone; try it there",
   "rule.untriable": "The rule cannot be tried: {why}",
   "rule.notRun": "The rule {rule} was not run: {why}",
   "rule.held": "The rule {rule} is held back by {why}; nothing was done",

@@ -204,6 +204,10 @@ export interface Names {
   readonly "rules.sentence.cheaper": "price";
   readonly "rules.sentence.dearer": "price";
   readonly "rules.sentence.between": "least" | "most";
+  readonly "rules.ofCentre": "name";
+  readonly "rules.ofCentreText": "name";
+  readonly "rules.centreOwns": "name";
+  readonly "rules.releaseTitle": "name";
   readonly "serviceSettings.costs": "price";
   readonly "serviceSettings.broker": "state";
   readonly "settings.changeTitle": "name";
@@ -225,6 +229,7 @@ export interface Names {
   readonly "sites.away": "age" | "names";
   readonly "sites.tokenTitle": "name";
   readonly "sites.revokeTitle": "name";
+  readonly "sites.notTaken": "name" | "why";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

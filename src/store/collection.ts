@@ -13,6 +13,20 @@ export type Stored<T> = T & {
   readonly disabled: boolean;
 };
 
+/** Changes of one collection that are not written yet. */
+export interface Changes<T> {
+  readonly added?: readonly T[];
+  readonly changed?: ReadonlyMap<number, Partial<T>>;
+  readonly removed?: readonly number[];
+}
+
+/** Changes that are written together with those of other collections, by `commit` of the store. */
+export interface Prepared {
+  write(run: Run): void;
+  /** Called once they are on disk. */
+  written(): void;
+}
+
 /** Rows are kept in memory and written through: reads are synchronous, a resolved write is on disk. */
 export interface Collection<T> {
   /** By id, disabled ones included. The array never changes; a later call may return another. */
@@ -25,6 +39,8 @@ export interface Collection<T> {
   addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]>;
   /** Throws not.found. */
   remove(id: number): Promise<void>;
+  /** Changes for `commit`, which must follow before any other change of the collection. Throws not.found. */
+  prepare(changes: Changes<T>): Prepared;
   /**
    * Applies the declarations of the configuration file, by key, in one transaction: new keys are added with owner
    * "file", existing ones changed and enabled, and missing ones disabled.
@@ -125,12 +141,21 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]> {
-    const entries = [
-      ...added.map((value, index) => this.#added(value, index + 1)),
-      ...Array.from(changes, ([id, patch]) => this.#changed(id, patch)),
-    ];
+    const entries = this.#entriesOf(added, changes);
     this.#save(entries);
     return entries.map(({ row }) => row);
+  }
+
+  #entriesOf(added: readonly T[], changed: ReadonlyMap<number, Partial<T>>): Entry<T>[] {
+    return [
+      ...added.map((value, index) => this.#added(value, index + 1)),
+      ...Array.from(changed, ([id, patch]) => this.#changed(id, patch)),
+    ];
+  }
+
+  prepare({ added = [], changed = new Map(), removed = [] }: Changes<T>): Prepared {
+    for (const id of removed) this.#existing(id);
+    return this.#prepared(this.#entriesOf(added, changed), removed);
   }
 
   #added(value: T, place: number): Entry<T> {
@@ -144,11 +169,9 @@ class StoredCollection<T extends object> implements Collection<T> {
 
   async remove(id: number): Promise<void> {
     this.#existing(id);
-    this.#sqlite.free((run) =>
-      run(this.#sqlite.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
-    );
-    this.#entries.delete(id);
-    this.#all = undefined;
+    const { write, written } = this.#prepared([], [id]);
+    this.#sqlite.free(write);
+    written();
   }
 
   async declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>> {
@@ -180,14 +203,30 @@ class StoredCollection<T extends object> implements Collection<T> {
   /** Writes rows in one transaction, then updates memory. */
   #save(entries: readonly Entry<T>[]): void {
     if (entries.length === 0) return;
+    const { write, written } = this.#prepared(entries, []);
+    this.#sqlite.write(write);
+    written();
+  }
+
+  #prepared(entries: readonly Entry<T>[], removed: readonly number[]): Prepared {
     const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);
-    this.#sqlite.write((run) => {
-      for (const each of entries) this.#upsert(run, each);
-      if (last > this.#last) this.#count(run, last);
-    });
-    for (const each of entries) this.#entries.set(each.row.id, each);
-    this.#last = last;
-    this.#all = undefined;
+    return {
+      write: (run) => {
+        for (const id of removed) this.#delete(run, id);
+        for (const each of entries) this.#upsert(run, each);
+        if (last > this.#last) this.#count(run, last);
+      },
+      written: () => {
+        for (const id of removed) this.#entries.delete(id);
+        for (const each of entries) this.#entries.set(each.row.id, each);
+        this.#last = last;
+        this.#all = undefined;
+      },
+    };
+  }
+
+  #delete(run: Run, id: number): void {
+    run(this.#sqlite.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id));
   }
 
   #upsert(run: Run, { json, row }: Entry<T>): void {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HostGpu, IdleRule } from "../contract/agent.ts";
 import type { CodedText } from "../contract/coded-text.ts";
+import { RefusedDefinition } from "../contract/owned.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import {
   CommandCause,
@@ -103,6 +104,9 @@ export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 /** The user who created it over the API, whose access it has; null for the file and for the owner. */
 const makerId = z.int().nullable().default(null);
 
+/** The centre that it belongs to: the name of its user; absent for what belongs to the service itself. */
+const centre = text.optional();
+
 /** Checked by the service, so that a row refused by a later version does not keep the store from opening. */
 const definition = z.record(text, z.unknown());
 
@@ -127,14 +131,15 @@ export const StoredRule = z.object({
   do: Steps.nullable().default(null).describe("null: it has only a name"),
   manual: z.boolean().default(true).describe("whether people can run it as an action of a miner"),
   makerId,
+  centre,
   definition: definition.nullish().describe("as in the configuration file; null: it has only a name"),
 });
 export type StoredRule = z.infer<typeof StoredRule>;
 
-export const StoredSchedule = z.object({ name: text, links, makerId, definition });
+export const StoredSchedule = z.object({ name: text, links, makerId, centre, definition });
 export type StoredSchedule = z.infer<typeof StoredSchedule>;
 
-export const StoredMaintenance = z.object({ name: text, makerId, definition });
+export const StoredMaintenance = z.object({ name: text, makerId, centre, definition });
 export type StoredMaintenance = z.infer<typeof StoredMaintenance>;
 
 export const StoredChannel = z.object({
@@ -203,6 +208,17 @@ export const StoredUser = z.object({
   centre: z.boolean().optional().describe("whether its key belongs to a centre, which names the person who acts"),
 });
 export type StoredUser = z.infer<typeof StoredUser>;
+
+/** What a centre has defined here. */
+export const StoredCentre = z.object({
+  name: text.describe("of its user"),
+  userId: z.int(),
+  version: text.describe("name of the set, as the centre gave it"),
+  at: z.number().describe("epoch ms of the last change"),
+  actor: text.describe("who changed it"),
+  refused: z.array(RefusedDefinition),
+});
+export type StoredCentre = z.infer<typeof StoredCentre>;
 
 export const StoredSite = z.object({
   name: text,

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { SessionLog } from "../contract/session.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { keepBeforeUpgrade } from "./backup.ts";
-import { type Collection, openCollection } from "./collection.ts";
+import { type Collection, openCollection, type Prepared } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
@@ -22,6 +22,7 @@ import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
   StoredAgent,
   StoredBenchmark,
+  StoredCentre,
   StoredChannel,
   StoredCoin,
   StoredDownload,
@@ -53,7 +54,7 @@ import { openSessions } from "./sessions.ts";
 import { type ConnectionOptions, SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
-export type { Collection, Stored } from "./collection.ts";
+export type { Changes, Collection, Prepared, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
 export {
   type FarmMoment,
@@ -112,6 +113,10 @@ export interface Store {
   /** The sites by name, which is their key; their ids are their numbers, and are never used again. */
   readonly sites: Collection<StoredSite>;
   readonly siteJobs: Collection<StoredSiteJob>;
+  /** The centres that define something here. */
+  readonly centres: Collection<StoredCentre>;
+  /** Writes prepared changes of several collections in one transaction. Throws store.full. */
+  commit(changes: readonly Prepared[]): void;
   /** Its name, which stays as long as the store, also in its backups. */
   readonly instance: string;
   readonly notifications: NotificationLog;
@@ -277,6 +282,7 @@ const assemble = async (
     benchmarks: await collection("benchmark", StoredBenchmark),
     settings: await collection("settings section", StoredSection),
     siteJobs: await collection("site job", StoredSiteJob),
+    centres: await collection("centre", StoredCentre),
     sites: await openCollection(durable, { name: "site", schema: StoredSite, after: 0 }),
   };
   const sessions = openSessions(durable);
@@ -304,6 +310,12 @@ const assemble = async (
   const { name: instance } = await durable.tables.selectFrom("instance").select("name").executeTakeFirstOrThrow();
   return {
     ...declaredRows,
+    commit: (changes) => {
+      durable.write((run) => {
+        for (const each of changes) each.write(run);
+      });
+      for (const each of changes) each.written();
+    },
     instance,
     notifications,
     outbox,

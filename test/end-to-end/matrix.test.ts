@@ -252,6 +252,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   // A service alone has no sites.
   admitSite: { path: "/api/sites/1/token" },
   revokeSite: { path: "/api/sites/1/token" },
+  listOwned: "/api/owned",
+  replaceOwned: { path: "/api/owned", body: { version: "1" } },
+  releaseOwned: { path: "/api/owned/release", body: { centre: "nobody", keep: true } },
   commitImport: { path: "/api/imports/9999" },
   getMinerPool: () => poolOfAnt(),
   minerPoolAction: () => poolOfAnt("?action=prioritize"),
@@ -421,6 +424,9 @@ getMinerSettings       401  401   200  403  403  200  404  403  404
 exportMiners           401  401   200  403  403  200  200  403  404
 previewImport          401  401   201  403  403  201  201  403  404
 commitImport           401  401   404  403  403  404  404  403  404
+listOwned              401  401   200  200  200  200  200  200  404
+replaceOwned           401  401   403  403  403  403  403  403  404
+releaseOwned           401  401   404  403  403  404  403  403  404
 changeMiner            401  401   200  403  403  200  404  403  404
 deleteMiner            401  401   200  403  403  200  404  403  404
 addMinerNote           401  401   200  403  404  200  404  403  404

@@ -26,6 +26,13 @@ const requests: Record<CallName, [string, object, string?]> = {
   listSites: ["/api/sites", {}],
   admitSite: ["/api/sites/2/token", { id: 2 }],
   revokeSite: ["/api/sites/2/token", { id: 2 }],
+  listOwned: ["/api/owned", {}],
+  replaceOwned: [
+    "/api/owned",
+    { version: "2", rules: [{ key: "hot" }], schedules: [], maintenance: [] },
+    '{"version":"2","rules":[{"key":"hot"}]}',
+  ],
+  releaseOwned: ["/api/owned/release", { centre: "office", keep: true }, '{"centre":"office","keep":true}'],
   commitImport: ["/api/imports/3", { id: 3 }],
   getMinerPool: ["/api/miners/7/pools/2", { id: 7, poolId: 2 }],
   minerPoolAction: ["/api/miners/7/pools/2?action=prioritize", { id: 7, poolId: 2, action: "prioritize" }],

@@ -22,6 +22,7 @@ const changing: ReadonlySet<string> = new Set<OperationName>([
   ...(["addRule", "changeRule", "deleteRule", "addSchedule", "changeSchedule", "deleteSchedule"] as const),
   ...(["saveManagedTemplate", "deleteManagedTemplate", "savePool", "deletePool"] as const),
   ...(["savePoolGroup", "deletePoolGroup", "addChannel", "changeChannel", "deleteChannel"] as const),
+  ...(["replaceOwned", "releaseOwned"] as const),
   ...(["saveUser", "deleteUser", "addGroup", "changeGroup", "deleteGroup"] as const),
 ]);
 export const changesTargets = (name: OperationName): boolean => changing.has(name);

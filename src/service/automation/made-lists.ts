@@ -4,10 +4,12 @@ import type { Store, Stored, StoredRule } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Links } from "../links.ts";
 import type { Made } from "./rights.ts";
+import { runsRowHere } from "./rule-rows.ts";
 
 /** A rule, schedule or template with the targets of its steps. */
 export interface Naming extends Made {
   readonly links?: Links | undefined;
+  readonly centre?: string | undefined;
 }
 
 /** All parts of a rule, schedule or template that can name something. */
@@ -24,18 +26,20 @@ export interface MadeList {
   readonly isOff: boolean;
 }
 
-/** All rules, schedules and templates. Rows that this version cannot read have no steps. */
+/** All rules, schedules and templates that act here. Rows that this version cannot read have no steps. */
 export function madeLists({
   rules,
   schedules,
   templates,
 }: Pick<Store, "rules" | "schedules" | "templates">): MadeList[] {
   return [
-    ...enabled(rules).map(ruleList),
-    ...enabled(schedules).map((row): MadeList => {
-      const { data } = ScheduleSettings.safeParse(row.definition);
-      return { kind: "schedule", row, lists: data ?? {}, isOff: data?.enabled === false };
-    }),
+    ...enabled(rules).filter(runsRowHere).map(ruleList),
+    ...enabled(schedules)
+      .filter(runsRowHere)
+      .map((row): MadeList => {
+        const { data } = ScheduleSettings.safeParse(row.definition);
+        return { kind: "schedule", row, lists: data ?? {}, isOff: data?.enabled === false };
+      }),
     ...enabled(templates).map(
       (row): MadeList => ({ kind: "template", row, lists: { do: row.do ?? [] }, isOff: false }),
     ),

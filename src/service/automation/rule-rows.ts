@@ -1,5 +1,6 @@
 import { resolveRule } from "../../config/rule-resolution.ts";
 import type { RuleSettings } from "../../contract/rules.ts";
+import { runsHere } from "../../contract/runs-at.ts";
 import type { StoredRule } from "../../store/index.ts";
 
 /** The row of a rule. `do` and `manual` are the resolved values, also of a ready-made rule. */
@@ -13,6 +14,12 @@ export function ruleRow(settings: RuleSettings, makerId: number | null): StoredR
     makerId,
     definition: { ...settings },
   };
+}
+
+/** Whether a rule, schedule or window acts here, and not at other sites alone. */
+export function runsRowHere({ definition }: { definition?: object | null | undefined }): boolean {
+  const names: unknown = definition == null ? undefined : Reflect.get(definition, "runsAt");
+  return runsHere(Array.isArray(names) ? names.map(String) : undefined);
 }
 
 /** The key of a rule or schedule. */

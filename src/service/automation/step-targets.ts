@@ -75,13 +75,15 @@ export class StepTargets {
 
   /**
    * The links of lists to be saved, and the names that are missing or ambiguous. `before`: the links of unchanged
-   * names, which keep their meaning.
+   * names, which keep their meaning. `together`: keys of rules that are stored in the same step, which get their links
+   * afterwards.
    */
   resolve(
     lists: StepLists,
     list: Made,
     before: Links = {},
     self: Self | null = null,
+    together: ReadonlySet<string> = new Set(),
   ): { readonly links: Links; readonly mistakes: Mistake[] } {
     const links: Record<string, number> = {};
     const mistakes: Mistake[] = [];
@@ -92,6 +94,7 @@ export class StepTargets {
         links[key] = kept;
         continue;
       }
+      if ((named.kind === "rule" || named.kind === "inhibitor") && together.has(named.name)) continue;
       const found = this.#find(named, list, self);
       links[key] = "message" in found ? 0 : found.id;
       if ("message" in found) mistakes.push({ path, message: found.message });

@@ -6,6 +6,7 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { accessOfMaker, isMaker } from "./rights.ts";
+import { runsRowHere } from "./rule-rows.ts";
 import { scopeTest } from "./scope.ts";
 
 interface UsableListsOptions {
@@ -34,6 +35,7 @@ export class UsableLists {
 
   /** A user's own rules, and manual ones that reach one of the user's miners. */
   rule(row: Stored<StoredRule>, access: Access): boolean {
+    if (!runsRowHere(row)) return false;
     if (access.all || isMaker(row, access)) return true;
     const maker = accessOfMaker(row, this.#options.accessBook);
     if (!row.manual || maker === null) return false;

@@ -86,6 +86,8 @@ function bothRows<T>(own: Collection<T>, demo: Collection<T>, shown: () => boole
       return [...rows, ...(await demo.addAndChange([], new Map(ofDemo))).map(asAdded)];
     },
     remove: (id) => of(id).remove(id),
+    // What is the demo's belongs to no centre.
+    prepare: (changes) => own.prepare(changes),
     declare: (declared) => own.declare(declared),
   };
 }

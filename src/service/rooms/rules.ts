@@ -70,6 +70,7 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
       accessBook,
       targets,
       now,
+      log,
       names: ruleNames(core),
       stepMistakes: (list, maker, path) => refusals(list, maker, limits, path),
     }),
@@ -107,11 +108,12 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
 
 /** The current names that rules added over the API may refer to. */
 function ruleNames({ hooks, settings, messages, channels }: Core) {
-  const { now } = settings.part("checks of rules", ["automation"]);
+  const { now } = settings.part("checks of rules", ["automation", "sites"]);
   return (access: Access) => ({
     channels: channels.usableBy(access),
     hooks: hooks.names,
     hasMessages: messages.isConfigured,
     programs: now.automation.programs,
+    sites: new Set(now.sites.map(({ name }) => name)),
   });
 }

@@ -25,7 +25,13 @@ test("every ready-made rule is right by itself, and off until it is used", async
     const needed = Object.keys(values).filter((name) => values[name] === null);
     const settings = RuleSettings.parse({ use: key, with: Object.fromEntries(needed.map((name) => [name, "Main"])) });
     expect(
-      ruleFindings(settings, [], { ...known, pools: new Set(["Main"]), hasMessages: false, programs: false }),
+      ruleFindings(settings, [], {
+        ...known,
+        pools: new Set(["Main"]),
+        hasMessages: false,
+        programs: false,
+        sites: null,
+      }),
     ).toEqual([]);
   }
   expect((await openRuleBench({})).automation.engine.rules).toEqual([]);

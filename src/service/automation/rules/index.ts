@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Messages } from "../../../contract/messages.ts";
 import { conditionsIn } from "../../../contract/rule-conditions.ts";
+import { runsHere } from "../../../contract/runs-at.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { RigState } from "../../../fleet/state.ts";
 import { coded } from "../../../messages/coded.ts";
@@ -233,19 +234,19 @@ export class Automation {
   }
 
   /** The next time condition of a rule, epoch ms; null if it has none or is not evaluated. */
-  nextTimeOf({ settings, problem }: LiveRule): number | null {
-    if (settings.enabled === false || problem !== null || settings.when === undefined) return null;
+  nextTimeOf({ settings, problem, compiled }: LiveRule): number | null {
+    if (settings.enabled === false || problem !== null || settings.when === undefined || compiled === null) return null;
     return this.#around.nextTimeOf(conditionsIn(settings.when));
   }
 
   /** The steps of all rules and schedules, by name. */
   lists(): { readonly what: string; readonly steps: readonly RunStep[] }[] {
     return [
-      ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [], onGiveUp = [] } }) => ({
+      ...here(this.engine.rules).map(({ settings: { name, do: steps = [], onClear = [], onGiveUp = [] } }) => ({
         what: `rule ${name}`,
         steps: [...steps, ...onClear, ...onGiveUp],
       })),
-      ...this.schedules.all.map(({ settings: { key, name = key, do: steps, onEnd = [] } }) => ({
+      ...here(this.schedules.all).map(({ settings: { key, name = key, do: steps, onEnd = [] } }) => ({
         what: `schedule ${name}`,
         steps: [...steps, ...onEnd],
       })),
@@ -269,3 +270,8 @@ export class Automation {
     this.engine.close();
   }
 }
+
+/** Those that act here. */
+const here = <T extends { readonly settings: { readonly runsAt?: readonly string[] | undefined } }>(
+  all: readonly T[],
+): T[] => all.filter(({ settings }) => runsHere(settings.runsAt));

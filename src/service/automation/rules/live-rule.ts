@@ -3,6 +3,7 @@ import { compileExpression } from "../../../config/expressions.ts";
 import { unevaluable } from "../../../config/rule-checks.ts";
 import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.ts";
 import { RuleSettings } from "../../../contract/rules.ts";
+import { runsHere } from "../../../contract/runs-at.ts";
 import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
 import type { StepTargets } from "../step-targets.ts";
 import { actsOnRigs, type CompiledConditions, compileConditions, type ExpressionNames } from "./compile.ts";
@@ -70,6 +71,7 @@ export interface LiveRule {
   readonly makerId: number | null;
   /** Ids of the rules that inhibit it while they fire; 0 for a removed one. */
   readonly inhibitors: readonly number[];
+  /** Null: it is not evaluated, since it must not be, or acts at other sites alone. */
   readonly compiled: CompiledConditions | null;
   /** Evaluates its expression; null without one. */
   readonly meter: ExpressionMeter | null;
@@ -125,7 +127,7 @@ export function liveRule(row: Stored<StoredRule>, { around, targets, allowances,
   const settings: ResolvedRule = rule ?? { key: row.key ?? row.name, name: row.name };
   // Rows stored by another version must pass the checks of this one.
   const [refused] = rule === null || off !== null ? [] : unevaluable(rule);
-  const isEvaluated = rule !== null && off === null && refused === undefined;
+  const isEvaluated = rule !== null && off === null && refused === undefined && runsHere(settings.runsAt);
   const where = isEvaluated ? rule.when?.where : undefined;
   const meter = where === undefined ? null : new ExpressionMeter(compileExpression(where), allowances.of(row.makerId));
   const compiled = isEvaluated ? compileConditions(rule, around, meter) : null;
@@ -141,7 +143,7 @@ export function liveRule(row: Stored<StoredRule>, { around, targets, allowances,
     id: row.id,
     settings,
     makerId: row.makerId,
-    inhibitors: (settings.inhibitedBy ?? []).map((name) => targets.idOf(row, { kind: "inhibitor", name })),
+    inhibitors: compiled === null ? [] : inhibitorsOf(settings, row, targets),
     compiled,
     meter,
     refusal,
@@ -156,6 +158,12 @@ export function liveRule(row: Stored<StoredRule>, { around, targets, allowances,
     recent: [],
   };
 }
+
+const inhibitorsOf = (
+  { inhibitedBy = [] }: ResolvedRule,
+  row: Stored<StoredRule>,
+  targets: Evaluation["targets"],
+): number[] => inhibitedBy.map((name) => targets.idOf(row, { kind: "inhibitor", name }));
 
 function guardOf({ guard, safety, do: steps = [] }: ResolvedRule): LiveRule["guard"] {
   if (guard === false) return null;

@@ -1,8 +1,10 @@
+import type { Logger } from "pino";
 import type { z } from "zod";
 import { pathText } from "../../../config/cross-checks.ts";
 import type { Finding } from "../../../config/document.ts";
 import type { KnownNames } from "../../../config/rule-checks.ts";
 import { invalidAll, type Mistake, notFound, RigbridgeError, thing } from "../../../contract/problems.ts";
+import { everySite, hereName } from "../../../contract/runs-at.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import { messageOf, worded } from "../../../contract/wording.ts";
@@ -16,6 +18,8 @@ import { keyOf } from "../rule-rows.ts";
 import type { StepTargets } from "../step-targets.ts";
 import type { Automation } from "./index.ts";
 
+export const mostRules = 1_000;
+
 export interface RuleOperationsOptions {
   readonly automation: Automation;
   readonly registry: MinerRegistry;
@@ -23,8 +27,11 @@ export interface RuleOperationsOptions {
   readonly accessBook: AccessBook;
   readonly now: () => number;
   readonly targets: StepTargets;
+  readonly log: Logger;
   /** The rights of this creator's steps. */
-  names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
+  names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs"> & {
+    readonly sites: ReadonlySet<string>;
+  };
   /** Why a creator must not have these steps. */
   stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];
 }
@@ -32,6 +39,7 @@ export interface RuleOperationsOptions {
 interface Made {
   readonly makerId: number | null;
   readonly name: string;
+  readonly centre?: string | undefined;
 }
 
 type Definition = object | null | undefined;
@@ -67,7 +75,25 @@ export function madeRows(options: RuleOperationsOptions) {
     const row = found(collection, id, what, caller);
     if (row.owner === "file")
       throw new RigbridgeError("owned.by-file", detail("thing.owned", { thing: thing(what), id }));
+    if (row.centre !== undefined)
+      throw new RigbridgeError(
+        "owned.by-centre",
+        detail("thing.ofCentre", { thing: thing(what), id, centre: row.centre }),
+      );
     return row;
+  }
+
+  /** Who owns a row, as the API says it. */
+  const ownerOf = ({ owner, centre }: Pick<Stored<Made>, "owner" | "centre">) =>
+    centre === undefined ? { owner } : { owner: "centre" as const, centre };
+
+  /** What is wrong with the sites of a definition, which may be removed after it was saved. */
+  function siteProblem({ runsAt = [] }: { readonly runsAt?: readonly string[] | undefined }): string | null {
+    if (runsAt.length === 0) return null;
+    const { sites } = options.names(accessBook.of({ actor: "service" }));
+    const missing = runsAt.filter((name) => name !== hereName && name !== everySite && !sites.has(name));
+    if (missing.length > 0) return `there is no site ${missing.join(", ")}`;
+    return sites.size === 0 && runsAt.includes(everySite) ? "there are no other sites" : null;
   }
 
   /**
@@ -108,7 +134,7 @@ export function madeRows(options: RuleOperationsOptions) {
     if (mistakes.length > 0) throw invalidAll(mistakes);
   }
 
-  return { isVisible, found, own, taken, known, mistakesIn, refuse };
+  return { isVisible, found, own, ownerOf, siteProblem, taken, known, mistakesIn, refuse };
 }
 
 export function parsed<T>(

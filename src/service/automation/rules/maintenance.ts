@@ -1,4 +1,5 @@
 import { MaintenanceSettings } from "../../../contract/rules.ts";
+import { runsHere } from "../../../contract/runs-at.ts";
 import type { Store, Stored, StoredMaintenance } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -35,7 +36,7 @@ export class MaintenanceWindows {
     this.#all = enabled(maintenance).flatMap((row) => {
       const parsed = MaintenanceSettings.safeParse(row.definition);
       if (!parsed.success) return [];
-      const { from, until, name: _, ...places } = parsed.data;
+      const { from, until, name: _, runsAt: __, ...places } = parsed.data;
       const tests = placeTests(places, enabled(groups));
       return [
         {
@@ -50,9 +51,9 @@ export class MaintenanceWindows {
     return this.#all;
   }
 
-  isActive({ from, until }: Maintenance): boolean {
+  isActive({ from, until, settings }: Maintenance): boolean {
     const now = this.#now();
-    return from <= now && now < until;
+    return from <= now && now < until && runsHere(settings.runsAt);
   }
 
   /** The name of a window that covers this miner now, or its repair, which has no end; null if there is none. */

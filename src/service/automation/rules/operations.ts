@@ -1,26 +1,24 @@
 import { readyMadeRules } from "../../../catalogue/ready-made-rules.ts";
-import { ruleFindings, ruleLoops } from "../../../config/rule-checks.ts";
-import { resolveRule } from "../../../config/rule-resolution.ts";
-import { invalidAll, type Mistake, mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, notFound, RigbridgeError } from "../../../contract/problems.ts";
 import { type RuleInfo, RuleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import { detail } from "../../../messages/detail.ts";
-import type { Store } from "../../../store/index.ts";
 import { done, enabled, refuseInUse } from "../../crud.ts";
 import type { Links } from "../../links.ts";
-import { madeLists, type Naming, type StepLists } from "../made-lists.ts";
 import { accessOfMaker } from "../rights.ts";
-import { keyOf, ruleRow } from "../rule-rows.ts";
-import { type StepTargets, unsaved } from "../step-targets.ts";
+import { keyOf, ruleRow, runsRowHere } from "../rule-rows.ts";
+import { type Before, definitionChecks } from "./checks.ts";
 import {
   changed,
   isoOrNull,
   madeRows,
+  mostRules,
   onlyDisables,
   parsed,
   type RuleOperationsOptions,
   withoutHeaders,
 } from "./made-rows.ts";
+import { type OwnedOperations, ownedOperations } from "./owned.ts";
 import { type ScheduleOperations, scheduleOperations } from "./schedule-operations.ts";
 
 type RuleOperations = Pick<
@@ -29,37 +27,22 @@ type RuleOperations = Pick<
 >;
 
 const dayMs = 86_400_000;
-const mostRules = 1_000;
 
 /** The operations on rules, schedules and maintenance windows. */
-export function ruleOperations(options: RuleOperationsOptions): RuleOperations & ScheduleOperations {
+export function ruleOperations(options: RuleOperationsOptions): RuleOperations & ScheduleOperations & OwnedOperations {
   const { automation, registry, store, accessBook, targets, now } = options;
   const { engine, traces } = automation;
   const rows = madeRows(options);
-  const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
+  const { isVisible, found, own, refuse, ownerOf } = rows;
+
+  const checks = definitionChecks(options, rows);
 
   /** Throws with every mistake; returns the links of its names. `before`: the rule as stored. */
-  function checkRule(settings: RuleSettings, caller: Caller, before: RuleBefore | null): Links {
-    const { rule } = resolveRule(settings);
-    const key = rule?.key ?? settings.key ?? settings.name ?? "";
-    const { id, makerId } = before ?? { id: unsaved, makerId: caller.userId ?? null };
+  function checkRule(settings: RuleSettings, caller: Caller, before: Before | null): Links {
+    const { makerId } = before ?? { makerId: caller.userId ?? null };
     const access = accessOfMaker({ makerId }, accessBook) ?? accessBook.of(caller);
-    const other = taken(store.rules, key, { id, makerId });
-    const made = { owner: "store", makerId } as const;
-    const { links, mistakes } = targets.resolve(rule ?? {}, made, before?.links, { id, key });
-    refuse([
-      ...(other === undefined ? [] : [mistake("key", detail("input.ruleTaken", { key, id: other.id }))]),
-      ...mistakesIn(ruleFindings(settings, [], known(access))),
-      ...mistakes,
-      ...(rule === null
-        ? []
-        : [
-            ...loopsWith({ ...made, id, links, lists: rule, key }, store, targets),
-            ...options.stepMistakes(rule.do ?? [], access, "do"),
-            ...options.stepMistakes(rule.onClear ?? [], access, "onClear"),
-            ...options.stepMistakes(rule.onGiveUp ?? [], access, "onGiveUp"),
-          ]),
-    ]);
+    const { links, mistakes } = checks.rule(settings, access, before ?? { id: null, makerId });
+    refuse(mistakes);
     return links;
   }
 
@@ -76,9 +59,9 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       key: live.settings.key,
       name: live.settings.name,
       enabled: live.settings.enabled !== false,
-      owner: row.owner,
+      ...ownerOf(row),
       makerId: row.makerId,
-      problem: live.problem,
+      problem: live.problem ?? rows.siteProblem(live.settings),
       manual: row.manual,
       use: typeof row.definition?.use === "string" ? row.definition.use : null,
       pending: count(["pending"]),
@@ -91,7 +74,8 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
   };
 
   return {
-    ...scheduleOperations(options, rows),
+    ...scheduleOperations(options, rows, checks),
+    ...ownedOperations(options, checks, options.log),
     listRules: async (_input, caller) => ({
       rules: enabled(store.rules)
         .filter((row) => isVisible(row, caller))
@@ -156,6 +140,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       const row = found(store.rules, id, "rule", caller);
       if (automation.off !== null)
         throw new RigbridgeError("not.possible", detail("rule.untriable", { why: automation.off }));
+      if (!runsRowHere(row)) throw new RigbridgeError("not.possible", detail("rule.elsewhere"));
       const begins = from ?? to - dayMs;
       if (begins >= to) throw invalidAll([{ path: "from", message: "must be before `to`" }]);
       if (to - begins > 31 * dayMs)
@@ -166,34 +151,4 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       return automation.dryRuns.run(live, members, begins, to);
     },
   };
-}
-
-interface RuleBefore {
-  readonly id: number;
-  readonly makerId: number | null;
-  readonly links: Links;
-}
-
-/**
- * The loops of rules that this rule would close. Each rule of a loop may run this one, so the creator sees them all.
- */
-function loopsWith(
-  changed: Naming & { readonly id: number; readonly key: string; readonly lists: StepLists },
-  store: Store,
-  targets: StepTargets,
-): Mistake[] {
-  const others = madeLists(store).filter(({ kind, row }) => kind === "rule" && row.id !== changed.id);
-  const withIds = (row: Naming & { readonly id: number }, { do: steps, onClear, onGiveUp }: StepLists) => {
-    const named = [...(steps ?? []), ...(onClear ?? []), ...(onGiveUp ?? [])].filter((step) => "rule" in step);
-    return { key: String(row.id), do: named.map((step) => ({ rule: String(targets.bound(step, row).target) })) };
-  };
-  const keyOfId = (id: string): string => {
-    const row = store.rules.get(Number(id));
-    return Number(id) === changed.id || row === undefined ? changed.key : keyOf(row);
-  };
-  const loops = ruleLoops([withIds(changed, changed.lists), ...others.map(({ row, lists }) => withIds(row, lists))]);
-  return loops
-    .map(({ path }) => path.split(" → "))
-    .filter((ids) => ids.includes(String(changed.id)))
-    .map((ids) => ({ path: "do", message: `the rules run each other in a loop: ${ids.map(keyOfId).join(" → ")}` }));
 }

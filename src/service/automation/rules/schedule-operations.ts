@@ -1,12 +1,12 @@
-import { maintenanceFindings, scheduleFindings } from "../../../config/rule-checks.ts";
-import { mistake, notFound } from "../../../contract/problems.ts";
+import { notFound } from "../../../contract/problems.ts";
 import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts";
+import { runsHere } from "../../../contract/runs-at.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
-import { detail } from "../../../messages/detail.ts";
 import { done } from "../../crud.ts";
 import type { Links } from "../../links.ts";
 import type { Access } from "../../users/access.ts";
 import { accessOfMaker } from "../rights.ts";
+import type { Before, DefinitionChecks } from "./checks.ts";
 import type { LiveSchedule } from "./live-schedule.ts";
 import {
   changed,
@@ -35,30 +35,21 @@ const dayMs = 86_400_000;
 const mostUpcoming = 500;
 
 /** The operations on schedules and maintenance windows. */
-export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRows): ScheduleOperations {
+export function scheduleOperations(
+  options: RuleOperationsOptions,
+  rows: MadeRows,
+  checks: DefinitionChecks,
+): ScheduleOperations {
   const { automation, registry, store, accessBook, targets, now } = options;
   const { schedules, traces, maintenance } = automation;
-  const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
+  const { isVisible, found, own, refuse, ownerOf } = rows;
 
   /** Like a rule. */
-  function checkSchedule(
-    settings: ScheduleSettings,
-    caller: Caller,
-    before: { readonly id: number; readonly makerId: number | null; readonly links: Links } | null,
-  ): Links {
-    const { id, makerId } = before ?? { id: null, makerId: caller.userId ?? null };
+  function checkSchedule(settings: ScheduleSettings, caller: Caller, before: Before | null): Links {
+    const { makerId } = before ?? { makerId: caller.userId ?? null };
     const access = accessOfMaker({ makerId }, accessBook) ?? accessBook.of(caller);
-    const other = taken(store.schedules, settings.key, { id, makerId });
-    const { links, mistakes } = targets.resolve(settings, { owner: "store", makerId }, before?.links);
-    refuse([
-      ...(other === undefined
-        ? []
-        : [mistake("key", detail("input.scheduleTaken", { key: settings.key, id: other.id }))]),
-      ...mistakesIn(scheduleFindings(settings, [], known(access))),
-      ...mistakes,
-      ...options.stepMistakes(settings.do, access, "do"),
-      ...options.stepMistakes(settings.onEnd ?? [], access, "onEnd"),
-    ]);
+    const { links, mistakes } = checks.schedule(settings, access, before ?? { id: null, makerId });
+    refuse(mistakes);
     return links;
   }
 
@@ -72,9 +63,9 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       key: live.settings.key,
       name: live.settings.name ?? live.settings.key,
       enabled: live.settings.enabled !== false,
-      owner: row?.owner ?? "store",
+      ...(row === undefined ? { owner: "store" as const } : ownerOf(row)),
       makerId: live.makerId,
-      problem: live.problem,
+      problem: live.problem ?? rows.siteProblem(live.settings),
       active: live.active !== null,
       nextStart: isoOrNull(next?.start),
       nextEnd: isoOrNull(live.active === null ? next?.end : live.active.end),
@@ -92,11 +83,13 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
   const presentWindow = (each: (typeof maintenance.all)[number], access: Access) => ({
     id: each.row.id,
     name: each.settings.name,
-    owner: each.row.owner,
+    ...ownerOf(each.row),
     from: isoOrNull(each.settings.from === undefined ? undefined : each.from),
     until: new Date(each.until).toISOString(),
     active: maintenance.isActive(each),
-    miners: [...registry.entriesFor(access)].filter((entry) => each.covers(entry)).length,
+    miners: runsHere(each.settings.runsAt)
+      ? [...registry.entriesFor(access)].filter((entry) => each.covers(entry)).length
+      : 0,
     definition: { ...each.settings },
   });
 
@@ -158,7 +151,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     addMaintenance: async (settings, caller) => {
       const access = accessBook.of(caller);
       refuse([
-        ...mistakesIn(maintenanceFindings(settings, [], known(access))),
+        ...checks.window(settings, access),
         ...(Date.parse(settings.until) <= now() ? [{ path: "until", message: "must be in the future" }] : []),
         ...(access.all || settings.groups !== undefined || settings.miners !== undefined
           ? []

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { messageIn, RigbridgeError } from "../../../contract/problems.ts";
+import { runsHere } from "../../../contract/runs-at.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { Detail } from "../../../messages/coded-text.ts";
 import { detail } from "../../../messages/detail.ts";
@@ -7,6 +8,7 @@ import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
 import type { AccessBook } from "../../users/access.ts";
+import { runsRowHere } from "../rule-rows.ts";
 import type { RunRequest, Runs } from "../run-types.ts";
 import { scopeTest } from "../scope.ts";
 import { actsOnRigs } from "./compile.ts";
@@ -71,7 +73,7 @@ export class Schedules {
     for (const [id, states] of rows) {
       const before = stateIn(states);
       const row = store.schedules.get(id);
-      if (before === null || row === undefined) continue;
+      if (before === null || row === undefined || !runsRowHere(row)) continue;
       const schedule = byId.get(id) ?? liveSchedule(row, zone());
       if (schedule === null) continue;
       takeOver(schedule, before, now());
@@ -86,12 +88,16 @@ export class Schedules {
     const { store, zone, log, now } = this.#options;
     const before = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
     this.#all = enabled(store.schedules).flatMap((row) => {
-      const old = before.get(row.id);
+      // One that now acts elsewhere ends here, as one that was removed does.
+      const old = runsRowHere(row) ? before.get(row.id) : undefined;
       const fresh = liveSchedule(row, zone());
       if (fresh === null) log.error(`schedule ${row.id} cannot be read by this version and is left out`);
       if (fresh === null) return [];
+      if (old === undefined) {
+        if (before.has(row.id)) this.#dirty.add(fresh);
+        return [fresh];
+      }
       before.delete(row.id);
-      if (old === undefined) return [fresh];
       const isSame = JSON.stringify(old.settings) === JSON.stringify(fresh.settings) && old.times === fresh.times;
       if (isSame && old.makerId === fresh.makerId) return [old];
       takeOver(fresh, old, now());
@@ -116,6 +122,7 @@ export class Schedules {
     for (const schedule of this.#leftOpen.splice(0))
       if (schedule.active !== null) this.#end(schedule, schedule.active, false);
     for (const schedule of this.#all) {
+      if (!runsHere(schedule.settings.runsAt)) continue;
       const isDisowned = this.#disowned(schedule);
       if (schedule.windows === null) this.#byPrice(schedule, now.wall, isDisowned);
       else this.#byTime(schedule, schedule.windows, now.wall, isDisowned, jumped);
@@ -317,6 +324,7 @@ export class Schedules {
   /** The windows that begin between now and then, soonest first; with a price, as far as the forecast reaches. */
   upcoming(schedule: LiveSchedule, until: number, most: number): Span[] {
     const { now, values } = this.#options;
+    if (!runsHere(schedule.settings.runsAt)) return [];
     return upcomingSpans(schedule, now(), until, most, (at) => values.price(0, at));
   }
 

@@ -19,6 +19,7 @@ const order = [
   "onEnd",
   "again",
   "onGiveUp",
+  "runsAt",
   "limit",
   "guard",
   "inhibitedBy",

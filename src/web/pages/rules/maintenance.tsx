@@ -3,6 +3,7 @@ import type { MaintenanceWindow } from "../../../contract/rules.ts";
 import { call } from "../../api.ts";
 import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
+import { sites } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -16,7 +17,8 @@ import { Control } from "../../parts/schema-form/leaf.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { Mark } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
-import { Owner } from "./parts.tsx";
+import { AtSites, once } from "./copies.tsx";
+import { Centres, Owner } from "./owned.tsx";
 import { directoryOf, readReferences } from "./references.ts";
 import { labelOf } from "./words.ts";
 
@@ -29,7 +31,7 @@ interface MaintenanceProps {
 /** The maintenance windows, with adding and ending. */
 export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
   return (
     <>
@@ -38,11 +40,14 @@ export function Maintenance({ adds, onAdded }: MaintenanceProps) {
           windows.length === 0 ? (
             <EmptyState known={known} icon="clock" title={t.rules.noWindows} text={t.rules.noWindowsText} />
           ) : (
-            <ul class="rule-list">
-              {windows.map((window) => (
-                <WindowEntry key={window.id} window={window} onEnd={() => setEnds(window)} />
-              ))}
-            </ul>
+            <>
+              <Centres of={windows} onReleased={list.reload} />
+              <ul class="rule-list">
+                {once(windows).map((window) => (
+                  <WindowEntry key={window.id} window={window} onEnd={() => setEnds(window)} />
+                ))}
+              </ul>
+            </>
           )
         }
       </Loading>
@@ -101,7 +106,8 @@ function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () =
             {from === null ? null : <time dateTime={from}>{dateTime(from)} </time>}
             {t.rules.window.until} <time dateTime={until}>{dateTime(until)}</time>
           </span>
-          <Owner owner={owner} />
+          <AtSites sites={window.sites} />
+          <Owner {...window} />
         </p>
       </div>
       {owner === "store" && may("deleteMaintenance") ? (
@@ -125,6 +131,7 @@ function AddWindow({ onClose }: { onClose: () => void }) {
   const [hours, setHours] = useState<Json>(2);
   const [from, setFrom] = useState<Json>(undefined);
   const [where, setWhere] = useState<Places>({});
+  const [runsAt, setRunsAt] = useState<Json>(undefined);
   const add = async () => {
     const begins = typeof from === "string" ? Date.parse(from) : Date.now();
     const named = places.flatMap((place) => {
@@ -136,6 +143,7 @@ function AddWindow({ onClose }: { onClose: () => void }) {
       ...(typeof from === "string" ? { from } : {}),
       until: typeof hours === "number" ? new Date(begins + hours * hourMs).toISOString() : String(hours ?? ""),
       ...Object.fromEntries(named),
+      ...(Array.isArray(runsAt) && runsAt.length > 0 ? { runsAt: runsAt.map(String) } : {}),
     });
     say(t.rules.window.begun);
     onClose();
@@ -163,6 +171,23 @@ function AddWindow({ onClose }: { onClose: () => void }) {
           {from === undefined ? null : (
             <Field label={t.rules.window.from} problem={wrong("from")}>
               {(attributes) => <TimeInput attributes={attributes} value={from} onValue={setFrom} />}
+            </Field>
+          )}
+          {sites.value.length === 0 ? null : (
+            <Field label={labelOf("runsAt")} problem={wrong("runsAt")}>
+              {(attributes) => (
+                <Control
+                  attributes={attributes}
+                  name="runsAt"
+                  label={labelOf("runsAt")}
+                  shape={{ kind: "names", of: "runsAt" }}
+                  value={runsAt}
+                  unit={null}
+                  suggestions={[]}
+                  directory={directoryOf(known.value ?? {}, "runsAt", {})}
+                  onValue={setRunsAt}
+                />
+              )}
             </Field>
           )}
           <p class="hint">{t.rules.window.all}</p>

@@ -33,10 +33,6 @@ export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
   </span>
 );
 
-/** Says that it can be changed only in the configuration file. */
-export const Owner = ({ owner }: { owner: "file" | "store" }) =>
-  owner === "file" ? <span>{t.rules.fromFile}</span> : null;
-
 /** Enables and disables; shows the state that the service confirmed. */
 export function EnabledSwitch({
   name,

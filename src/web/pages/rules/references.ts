@@ -1,8 +1,9 @@
 import type { Reference } from "../../../contract/form-kind.ts";
+import { everySite, hereName } from "../../../contract/runs-at.ts";
 import { call } from "../../api.ts";
 import { number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { type Row, rigs } from "../../live.ts";
+import { type Row, rigs, sites } from "../../live.ts";
 import type { Choice, Directory } from "../../parts/schema-form/context.ts";
 import { isObject, type Json } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
@@ -96,6 +97,12 @@ export function directoryOf(references: References, of: Reference, parent: Json)
       return openList(ofRigs(({ tags }) => tags));
     case "site":
       return openList(ofRigs(({ location }) => [location?.site]));
+    case "runsAt":
+      return listed([
+        { value: hereName, name: t.rules.here },
+        { value: everySite, name: t.rules.everySite },
+        ...sites.value.map(({ name }) => ({ value: name, name })),
+      ]);
     case "rack":
       return openList(ofRigs(({ location }) => [location?.rack]));
     case "control":
@@ -114,3 +121,6 @@ export function directoryOf(references: References, of: Reference, parent: Json)
     }
   }
 }
+
+/** Keys of rules and schedules that are only for a service with other sites. */
+export const ofSites = (): string[] => (sites.value.length === 0 ? ["runsAt"] : []);

@@ -19,7 +19,7 @@ import {
   shapeOf,
 } from "../../parts/schema-form/schema.ts";
 import { type Definition, filledIn, forPeople, patchOf } from "./definition.ts";
-import { readReferences } from "./references.ts";
+import { ofSites, readReferences } from "./references.ts";
 import { ruleSentence } from "./sentence/index.ts";
 import { labelOf, namesIn, ruleWords } from "./words.ts";
 
@@ -74,7 +74,8 @@ function Loaded({
 }: RuleEditorProps & { words: ReturnType<typeof ruleWords>; whole: Schema }) {
   const isNew = rule === null;
   // A ready-made rule is chosen earlier, and a key cannot be changed.
-  const schema = useMemo(() => forPeople(whole, isNew ? ["use", "with"] : ["key", "use", "with"]), [whole, isNew]);
+  const hidden = [...(isNew ? [] : ["key"]), "use", "with", ...ofSites()];
+  const schema = useMemo(() => forPeople(whole, hidden), [whole, hidden.join()]);
   const written = JSON.stringify(rule?.definition ?? null);
   const saved = useMemo((): Definition => {
     if (rule === null) return readyMade === undefined ? firstRule : { use: readyMade.key, with: valuesOf(readyMade) };

@@ -10,8 +10,10 @@ import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { AtSites, once } from "./copies.tsx";
 import { filledIn } from "./definition.ts";
-import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { Centres, Owner } from "./owned.tsx";
+import { EnabledSwitch, LastRun } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { ruleSentence } from "./sentence/index.ts";
 import { namesOf, readyMadeWords } from "./words.ts";
@@ -19,17 +21,18 @@ import { namesOf, readyMadeWords } from "./words.ts";
 /** All rules with their present state, and ready-made ones to start from. */
 export function RuleList() {
   const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   const [running, setRunning] = useState<RuleInfo | null>(null);
   return (
     <Loading from={list}>
       {({ rules, readyMade }, known) => (
         <>
+          <Centres of={rules} onReleased={list.reload} />
           {rules.length === 0 ? (
             <EmptyState known={known} icon="rules" title={t.rules.noRules} text={t.rules.noRulesText} />
           ) : (
             <ul class="rule-list">
-              {rules.map((rule) => (
+              {once(rules).map((rule) => (
                 <RuleEntry
                   key={rule.id}
                   rule={rule}
@@ -87,7 +90,8 @@ function RuleEntry({ rule, sentence, onRun, onChanged }: RuleEntryProps) {
               {t.rules.next}: <time dateTime={rule.nextTime}>{dateTime(rule.nextTime)}</time>
             </span>
           )}
-          <Owner owner={rule.owner} />
+          <AtSites sites={rule.sites} />
+          <Owner {...rule} />
         </p>
       </div>
       <div class="rule-actions">

@@ -13,7 +13,9 @@ import { Card, Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { SiteCopies } from "./copies.tsx";
+import { Owner, readOnlyText } from "./owned.tsx";
+import { EnabledSwitch, LastRun } from "./parts.tsx";
 import { RuleEditor } from "./rule-editor.tsx";
 import { RuleState } from "./rule-list.tsx";
 import { RunDialog } from "./run-dialog.tsx";
@@ -30,7 +32,7 @@ export default function RulePage() {
   const id = params.id ?? "";
   // Loaded again for each id, because a rule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {({ of, rules, readyMade }, known) => {
@@ -44,7 +46,7 @@ export default function RulePage() {
             </a>
           </EmptyState>
         ) : (
-          <Rule key={rule.id} rule={rule} readyMade={readyMade} onChanged={list.reload} />
+          <Rule key={rule.id} rule={rule} rules={rules} readyMade={readyMade} onChanged={list.reload} />
         );
       }}
     </Loading>
@@ -80,10 +82,12 @@ const parts = ["runs", "settings", "try"] as const;
 
 function Rule({
   rule,
+  rules,
   readyMade,
   onChanged,
 }: {
   rule: RuleInfo;
+  rules: readonly RuleInfo[];
   readyMade: readonly ReadyMade[];
   onChanged: () => void;
 }) {
@@ -93,7 +97,7 @@ function Rule({
   const shown = parts.filter((part) => part !== "try" || may("tryRule"));
   const part = shown.find((each) => each === query.part) ?? "runs";
   const isOwn = rule.owner === "store";
-  const readOnly = !isOwn ? t.rules.fromFileText : may("changeRule") ? null : t.rules.mayNotChange;
+  const readOnly = readOnlyText(rule, may("changeRule"));
   const address = `rules/${rule.id}`;
   return (
     <Page
@@ -103,7 +107,7 @@ function Rule({
         <span class="rule-facts">
           <RuleState rule={rule} />
           <LastRun run={rule.lastRun} />
-          <Owner owner={rule.owner} />
+          <Owner {...rule} />
         </span>
       }
       actions={
@@ -128,6 +132,7 @@ function Rule({
         </>
       }
     >
+      <SiteCopies of={rule} all={rules} path="rules" />
       <Tabs
         name={rule.name}
         tabs={shown.map((key) => ({ key, label: t.rules.parts[key] }))}

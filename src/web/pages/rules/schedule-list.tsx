@@ -9,14 +9,16 @@ import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { AtSites, once } from "./copies.tsx";
+import { Centres, Owner } from "./owned.tsx";
+import { EnabledSwitch, LastRun } from "./parts.tsx";
 import { scheduleSentence } from "./sentence/index.ts";
 import { labelOf, namesOf } from "./words.ts";
 
 /** All schedules, and their next starts. */
 export function ScheduleList() {
   const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {(schedules, known) =>
@@ -24,8 +26,9 @@ export function ScheduleList() {
           <EmptyState known={known} icon="clock" title={t.rules.noSchedules} text={t.rules.noSchedulesText} />
         ) : (
           <>
+            <Centres of={schedules} onReleased={list.reload} />
             <ul class="rule-list">
-              {schedules.map((schedule) => (
+              {once(schedules).map((schedule) => (
                 <ScheduleEntry key={schedule.id} schedule={schedule} onChanged={list.reload} />
               ))}
             </ul>
@@ -52,7 +55,8 @@ function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChan
         <p class="rule-facts">
           <ScheduleState schedule={schedule} />
           <LastRun run={schedule.lastRun} />
-          <Owner owner={owner} />
+          <AtSites sites={schedule.sites} />
+          <Owner {...schedule} />
         </p>
       </div>
       <div class="rule-actions">

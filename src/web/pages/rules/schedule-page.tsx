@@ -14,8 +14,11 @@ import { isObject, readable } from "../../parts/schema-form/schema.ts";
 import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { SiteCopies } from "./copies.tsx";
 import { type Definition, forPeople, patchOf } from "./definition.ts";
-import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { Owner, readOnlyText } from "./owned.tsx";
+import { EnabledSwitch, LastRun } from "./parts.tsx";
+import { ofSites } from "./references.ts";
 import { useEditorData } from "./rule-editor.tsx";
 import { Runs } from "./runs.tsx";
 import "./rules.css";
@@ -36,7 +39,7 @@ export default function SchedulePage() {
   const id = params.id ?? "";
   // Loaded again for each id, because a schedule that was just added is missing from the previous list.
   const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
-  useReloadOn(["rule"], list.reload);
+  useReloadOn(["rule", "site"], list.reload);
   return (
     <Loading from={list}>
       {({ of, schedules }, known) => {
@@ -50,7 +53,7 @@ export default function SchedulePage() {
             </a>
           </EmptyState>
         ) : (
-          <Schedule key={schedule.id} schedule={schedule} onChanged={list.reload} />
+          <Schedule key={schedule.id} schedule={schedule} schedules={schedules} onChanged={list.reload} />
         );
       }}
     </Loading>
@@ -78,14 +81,22 @@ function NewSchedule() {
 
 const parts = ["runs", "settings"] as const;
 
-function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: () => void }) {
+function Schedule({
+  schedule,
+  schedules,
+  onChanged,
+}: {
+  schedule: ScheduleInfo;
+  schedules: readonly ScheduleInfo[];
+  onChanged: () => void;
+}) {
   const { query } = useRoute();
   const { route } = useLocation();
   const [asks, setAsks] = useState(false);
   const id = String(schedule.id);
   const part = parts.find((each) => each === query.part) ?? "runs";
   const isOwn = schedule.owner === "store";
-  const readOnly = !isOwn ? t.rules.fromFileText : may("changeSchedule") ? null : t.rules.mayNotChange;
+  const readOnly = readOnlyText(schedule, may("changeSchedule"));
   const address = `rules/schedules/${id}`;
   return (
     <Page
@@ -95,7 +106,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
         <span class="rule-facts">
           <ScheduleState schedule={schedule} />
           <LastRun run={schedule.lastRun} />
-          <Owner owner={schedule.owner} />
+          <Owner {...schedule} />
         </span>
       }
       actions={
@@ -115,6 +126,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
         </>
       }
     >
+      <SiteCopies of={schedule} all={schedules} path="rules/schedules" />
       <Tabs
         name={schedule.name}
         tabs={parts.map((key) => ({ key, label: t.rules.parts[key] }))}
@@ -172,7 +184,8 @@ function ScheduleEditor({
   const data = useEditorData();
   const written = JSON.stringify(schedule?.definition ?? null);
   const whole = data.value?.schemas.schedule;
-  const schema = useMemo(() => (whole === undefined ? {} : forPeople(whole, [])), [whole]);
+  const hidden = ofSites();
+  const schema = useMemo(() => (whole === undefined ? {} : forPeople(whole, hidden)), [whole, hidden.join()]);
   const saved = useMemo((): Definition => {
     if (schedule === null || whole === undefined) return firstSchedule;
     const definition = readable(schedule.definition, whole, whole);

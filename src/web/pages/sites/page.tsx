@@ -68,6 +68,17 @@ const SiteCard = ({ site, onChanged }: { site: Site; onChanged: () => void }) =>
         <dt>{t.sites.version}</dt>
         <dd>{site.version ?? t.sites.otherProduct}</dd>
       </div>
+      {site.definitions === undefined ? null : (
+        <div>
+          <dt>{t.sites.definitions}</dt>
+          <dd>
+            {number(site.definitions.pushed)}
+            {site.definitions.pending === 0
+              ? null
+              : ` (${counted(site.definitions.pending, t.sites.pendingDefinitions)})`}
+          </dd>
+        </div>
+      )}
       {site.clock === null ? null : (
         <div>
           <dt>{t.sites.clock}</dt>
@@ -75,6 +86,11 @@ const SiteCard = ({ site, onChanged }: { site: Site; onChanged: () => void }) =>
         </div>
       )}
     </dl>
+    {site.definitions?.refused.map(({ kind, name, message }) => (
+      <p key={`${kind} ${name}`} class="site-problem">
+        <bdi>{t.sites.notTaken({ name, why: message })}</bdi>
+      </p>
+    ))}
     {site.lacks.length === 0 ? null : <p class="hint">{counted(site.lacks.length, t.sites.lacks)}</p>}
     <p class="site-links">
       <a class="button" href={`${link("rigs")}?group=${numberAt(site.id, 0)}`}>

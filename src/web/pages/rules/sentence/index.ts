@@ -1,4 +1,5 @@
 import type { Places, RuleSettings, ScheduleSettings } from "../../../../contract/rules.ts";
+import { everySite, hereName } from "../../../../contract/runs-at.ts";
 import type { Forms } from "../../../../messages/texts.ts";
 import { counted, money } from "../../../format.ts";
 import { locale, t } from "../../../language.ts";
@@ -31,8 +32,17 @@ function main({ when, scope }: Values, steps: string, every: string | null, name
 
 type Clause = (value: Json, whole: Values, nameOf: NameOf) => readonly string[];
 
+/** At which sites it acts. */
+function sitesClause(value: Json): string[] {
+  const names = all(value).map((each) =>
+    plain(each === hereName ? t.rules.here : each === everySite ? t.rules.everySite : each),
+  );
+  return names.length === 0 ? [] : [t.rules.sentence.sites({ names: names.join(", ") })];
+}
+
 /** What follows the steps of a rule, in this order. A key of rules that is missing here does not compile. */
 const afterRule: Readonly<Record<Exclude<keyof RuleSettings, Unsaid | "scope" | "do">, Clause>> = {
+  runsAt: sitesClause,
   when: (value) =>
     isObject(value) && value.clearFor !== undefined ? [t.rules.sentence.clearFor({ time: time(value.clearFor) })] : [],
   onClear: (value, _, nameOf) => [t.rules.sentence.onClear({ steps: stepsText(value, nameOf) })],
@@ -101,6 +111,7 @@ const afterSchedule: Readonly<
     Clause
   >
 > = {
+  runsAt: sitesClause,
   onEnd: (value, _, nameOf) => [t.rules.sentence.onEnd({ steps: stepsText(value, nameOf) })],
 };
 

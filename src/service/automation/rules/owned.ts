@@ -1,0 +1,129 @@
+import type { Logger } from "pino";
+import type { OwnedSet } from "../../../contract/owned.ts";
+import { notFound, RigbridgeError } from "../../../contract/problems.ts";
+import type { Caller, MiningService } from "../../../contract/service.ts";
+import { detail } from "../../../messages/detail.ts";
+import type { Changes, Stored, StoredCentre, StoredUser } from "../../../store/index.ts";
+import { done, enabled } from "../../crud.ts";
+import { madeLists } from "../made-lists.ts";
+import type { DefinitionChecks } from "./checks.ts";
+import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
+import { ownedSet, rowsOf } from "./owned-set.ts";
+
+export type OwnedOperations = Pick<MiningService, "listOwned" | "replaceOwned" | "releaseOwned">;
+
+/** What centres define here: it acts without them, and is changed by them alone. */
+export function ownedOperations(
+  options: RuleOperationsOptions,
+  checks: DefinitionChecks,
+  log: Logger,
+): OwnedOperations {
+  const { automation, store, accessBook, targets, now } = options;
+
+  /** Throws `user.forbidden` unless the caller's key belongs to a centre. */
+  function centreOf({ userId }: Caller): Stored<StoredUser> {
+    const user = userId === undefined ? undefined : store.users.get(userId);
+    if (user?.centre !== true) throw new RigbridgeError("user.forbidden", detail("owned.notCentre"));
+    return user;
+  }
+
+  const rowOf = ({ id, name }: Pick<Stored<StoredUser>, "id" | "name">): Stored<StoredCentre> | undefined =>
+    enabled(store.centres).find((row) => row.name === name || row.userId === id);
+
+  const present = (row: StoredCentre, caller: Caller): OwnedSet => {
+    const owned = { id: row.userId, name: row.name };
+    return {
+      centre: row.name,
+      mine: caller.userId === row.userId,
+      version: row.version,
+      time: new Date(row.at).toISOString(),
+      actor: row.actor,
+      rules: rowsOf(store.rules, owned).length,
+      schedules: rowsOf(store.schedules, owned).length,
+      maintenance: rowsOf(store.maintenance, owned).length,
+      refused: [...row.refused],
+    };
+  };
+
+  /** The rules of a set may name each other; their ids are known once they are stored. */
+  async function linkTogether(centre: string): Promise<void> {
+    for (const { kind, row, lists } of madeLists(store)) {
+      if (row.centre !== centre) continue;
+      const { links } = targets.resolve(lists, row, row.links);
+      if (JSON.stringify(links) === JSON.stringify(row.links ?? {})) continue;
+      await (kind === "rule" ? store.rules : store.schedules).change(row.id, { links });
+    }
+  }
+
+  return {
+    listOwned: async (_input, caller) =>
+      accessBook.of(caller).all ? enabled(store.centres).map((row) => present(row, caller)) : [],
+    replaceOwned: async (body, caller) => {
+      const centre = centreOf(caller);
+      const access = accessBook.of({ actor: "service", userId: centre.id });
+      const { refused, rules, schedules, windows } = ownedSet({ store, targets, checks, access, centre }, body);
+      const count = enabled(store.rules).length + rules.added.length - rules.removed.length;
+      if (rules.added.length > 0 && count > mostRules)
+        throw new RigbridgeError("not.possible", detail("rule.most", { count: mostRules }));
+      const before = rowOf(centre);
+      const isChanged = isChange(rules) || isChange(schedules) || isChange(windows);
+      const { version } = body;
+      const isSame =
+        before?.version === version &&
+        before.name === centre.name &&
+        before.userId === centre.id &&
+        JSON.stringify(before.refused) === JSON.stringify(refused);
+      if (isChanged || !isSame) {
+        const at = isChanged || before === undefined ? now() : before.at;
+        const row = { name: centre.name, userId: centre.id, version, at, actor: caller.actor, refused };
+        store.commit([
+          store.rules.prepare(rules),
+          store.schedules.prepare(schedules),
+          store.maintenance.prepare(windows),
+          store.centres.prepare(before === undefined ? { added: [row] } : { changed: new Map([[before.id, row]]) }),
+        ]);
+        for (const id of rules.removed) store.ruleLog.forget("rule", id);
+      }
+      await linkTogether(centre.name);
+      if (isChanged) {
+        automation.reload();
+        for (const id of schedules.removed) store.ruleLog.forget("schedule", id);
+        log.info({ actor: caller.actor, refused: refused.length }, "a centre has changed its rules and schedules here");
+      }
+      const saved = rowOf(centre);
+      if (saved === undefined) throw notFound("centre", centre.name);
+      return present(saved, caller);
+    },
+    releaseOwned: async ({ centre: name, keep }, caller) => {
+      const row = enabled(store.centres).find((each) => each.name === name);
+      if (row === undefined) throw notFound("centre", name);
+      const owned = { id: row.userId, name };
+      const rows = {
+        rules: rowsOf(store.rules, owned),
+        schedules: rowsOf(store.schedules, owned),
+        windows: rowsOf(store.maintenance, owned),
+      };
+      const makerId = caller.userId ?? null;
+      const released = (all: readonly { readonly id: number }[]) =>
+        keep
+          ? { changed: new Map(all.map(({ id }) => [id, { centre: undefined, makerId }])) }
+          : { removed: all.map(({ id }) => id) };
+      store.commit([
+        store.rules.prepare(released(rows.rules)),
+        store.schedules.prepare(released(rows.schedules)),
+        store.maintenance.prepare(released(rows.windows)),
+        store.centres.prepare({ removed: [row.id] }),
+      ]);
+      automation.reload();
+      if (!keep) {
+        for (const { id } of rows.rules) store.ruleLog.forget("rule", id);
+        for (const { id } of rows.schedules) store.ruleLog.forget("schedule", id);
+      }
+      log.info({ actor: caller.actor }, "what a centre had defined here was released");
+      return done(keep ? `What ${name} defined here is changed here now` : `What ${name} defined here was removed`);
+    },
+  };
+}
+
+const isChange = <T>({ added, changed, removed }: Required<Changes<T>>): boolean =>
+  added.length + changed.size + removed.length > 0;
