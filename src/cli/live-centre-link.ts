@@ -55,7 +55,7 @@ export class LiveCentreLink {
       ca,
       insecure,
       instance,
-      serve: (connection) => http.serveCentre(connection, privilege),
+      serve: (connection) => http.serveCentre(connection, { name: new URL(url).host, privilege }),
       log,
     });
   }

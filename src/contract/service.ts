@@ -34,6 +34,8 @@ export interface Caller {
   readonly userId?: number | undefined;
   /** An upper limit of the privilege; absent: that of the user. */
   readonly privilege?: Privilege | undefined;
+  /** The centre that this service has connected to, if it is the caller: its name. */
+  readonly centre?: string | undefined;
   /** Of a write; reads ignore it. */
   readonly idempotency?: Idempotency | undefined;
 }

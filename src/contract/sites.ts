@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { secret } from "./secrets.ts";
 import { RefusedDefinition } from "./owned.ts";
+import { secret } from "./secrets.ts";
 
 export const siteStates = ["connecting", "connected", "unreachable", "refused"] as const;
 

@@ -6,7 +6,6 @@ import type { QueryText } from "../contract/decode.ts";
 import { idempotencyHeader, replayedHeader } from "../contract/idempotency.ts";
 import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Privilege } from "../contract/resources.ts";
 import type { KeyHolder } from "../contract/service.ts";
 import { type Admitted, anyone, type Credentials, guest } from "./credentials.ts";
 import { derived } from "./derived.ts";
@@ -14,7 +13,7 @@ import { isForBrowser } from "./pages.ts";
 import { hookIn, isOfAgents, isOfSites, isOpen, isSession, isStream, pathOf } from "./paths.ts";
 import { ingressRule, type Peer, peerOf, reads, siteRule, trustedProxies, within } from "./peer.ts";
 import { hostAllowed, hostName, loopback, privateNetworks, targetHost } from "./security.ts";
-import { privilegeOfCentre } from "./site-connections.ts";
+import { centreBehind, type OwnCentre } from "./site-connections.ts";
 import { bytesPerWrite, type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** Who may send a request. Everything throws the problem if the client is refused, and sets the matching headers. */
@@ -49,7 +48,7 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
     request.chargeForBody = (bytes) => writes.body(writer, reply, bytes);
   };
   /** It was admitted with its connection, over which no browser and no other machine comes. */
-  const fromCentre = (centre: Privilege, request: FastifyRequest, reply: FastifyReply): Admitted => {
+  const fromCentre = (centre: OwnCentre, request: FastifyRequest, reply: FastifyReply): Admitted => {
     limitWrites("the centre", request, reply);
     return { centre };
   };
@@ -58,7 +57,7 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
     admit: (request, query, reply) => {
       checkFraming(request.raw);
       const path = pathOf(request.url);
-      const centre = privilegeOfCentre(request.raw.socket);
+      const centre = centreBehind(request.raw.socket);
       // A web hook needs its secret, whoever calls it.
       if (centre !== undefined && hookIn(path) === undefined) return fromCentre(centre, request, reply);
       // Opened under any of Home Assistant's names; a name that an attacker controls has none of its sessions.

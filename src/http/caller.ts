@@ -17,13 +17,14 @@ import type { Admitted } from "./credentials.ts";
  * to view without a key. Throws `not.found` if a user's own key comes with another `user_id`, as for an unknown one.
  */
 export function callerOf({ holder, isKeyless, centre }: Admitted, userId: number | undefined): Caller {
-  if (centre !== undefined) return { actor: theCentre, userId, privilege: centre };
+  if (centre !== undefined) {
+    const { name, privilege } = centre;
+    return { actor: name, userId, privilege, ...(userId === undefined ? { centre: name } : {}) };
+  }
   if (holder === undefined) return { actor: "http", userId, ...(isKeyless ? { privilege: "view" } : {}) };
   if (userId !== undefined && userId !== holder.id) throw notFound("user", userId);
   return { actor: holder.name, userId: holder.id };
 }
-
-const theCentre = "the centre";
 
 /**
  * The caller under the name of whom the request is sent for: the MCP client that `rigbridge mcp` names, or the person that
@@ -34,7 +35,7 @@ export function withActor(caller: Caller, { headers, admitted: { holder, centre 
   if (typeof client === "string") return { ...caller, actor: mcpActor(client) };
   const person = headers[centreActorHeader];
   if (centre !== undefined && typeof person === "string")
-    return { ...caller, actor: `${centreActorIn(person)} for ${theCentre}` };
+    return { ...caller, actor: `${centreActorIn(person)} for ${centre.name}` };
   if (holder?.centre !== true || typeof person !== "string") return caller;
   return { ...caller, actor: centreActorIn(person) };
 }

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Privilege } from "../contract/resources.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import type { SessionRow } from "../contract/session.ts";
 import { detail } from "../messages/detail.ts";
@@ -12,6 +11,7 @@ import { isSession, pathOf } from "./paths.ts";
 import { type Peer, reads, siteRule, within } from "./peer.ts";
 import { privateNetworks } from "./security.ts";
 import { type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
+import type { OwnCentre } from "./site-connections.ts";
 
 /** The client that a request comes from. */
 export interface Admitted {
@@ -24,8 +24,8 @@ export interface Admitted {
   readonly agent?: string;
   /** The same of the token of a site that connects by itself. */
   readonly site?: string;
-  /** The request comes from the centre that this service has connected to, which may do this much here. */
-  readonly centre?: Privilege;
+  /** The request comes from the centre that this service has connected to. */
+  readonly centre?: OwnCentre;
   /** Admitted only by `keylessRead`, and therefore limited to the privilege view. */
   readonly isKeyless?: true;
 }

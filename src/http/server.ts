@@ -6,14 +6,13 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Privilege } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { buildApp } from "./app.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { LoginCodes } from "./login-codes.ts";
 import { hostForUrl, loopback } from "./security.ts";
-import { serveCentre } from "./site-connections.ts";
+import { type OwnCentre, serveCentre } from "./site-connections.ts";
 
 export interface HttpServer {
   /** The URL for clients on this machine. */
@@ -22,7 +21,7 @@ export interface HttpServer {
   /** A code that opens one session of the owner within 10 minutes; null if the service has no key. */
   loginCode(): string | null;
   /** Serves a connection of the centre that this service has connected to; its requests have this privilege. */
-  serveCentre(connection: Duplex, privilege: Privilege): void;
+  serveCentre(connection: Duplex, centre: OwnCentre): void;
   /** Stops listening, gives pending requests 3 s, and then closes all connections. */
   close(): Promise<void>;
 }
@@ -65,7 +64,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     address,
     url: `http://${hostForUrl(address.host)}:${address.port}`,
     loginCode: () => codes.issue(),
-    serveCentre: (connection, privilege) => serveCentre(app.server, connection, privilege),
+    serveCentre: (connection, centre) => serveCentre(app.server, connection, centre),
     close: () => close(app, limits.closeTimeout),
   };
 }

@@ -31,14 +31,22 @@ export function addSiteRoute(app: FastifyInstance, { service, log }: Options): v
   });
 }
 
-/** The connections of this service's own centre, by what the centre may do here. */
-const ofCentre = new WeakMap<object, Privilege>();
+/** The centre that this service has connected to. */
+export interface OwnCentre {
+  /** Its address, such as head-office.example:17790. */
+  readonly name: string;
+  /** What it may do here. */
+  readonly privilege: Privilege;
+}
+
+/** The connections of this service's own centre. */
+const ofCentre = new WeakMap<object, OwnCentre>();
 
 /** Serves a connection of the centre that this service has connected to, as one of the server's own. */
-export function serveCentre(server: Server, connection: Duplex, privilege: Privilege): void {
-  ofCentre.set(connection, privilege);
+export function serveCentre(server: Server, connection: Duplex, centre: OwnCentre): void {
+  ofCentre.set(connection, centre);
   server.emit("connection", connection);
 }
 
-/** What the centre may do, if a request comes from it; else undefined. */
-export const privilegeOfCentre = (connection: object): Privilege | undefined => ofCentre.get(connection);
+/** The centre, if a request comes from it; else undefined. */
+export const centreBehind = (connection: object): OwnCentre | undefined => ofCentre.get(connection);

@@ -211,8 +211,8 @@ export type StoredUser = z.infer<typeof StoredUser>;
 
 /** What a centre has defined here. */
 export const StoredCentre = z.object({
-  name: text.describe("of its user"),
-  userId: z.int(),
+  name: text.describe("of its user, or its address"),
+  userId: z.int().nullable().describe("null: the centre that this service connects to"),
   version: text.describe("name of the set, as the centre gave it"),
   at: z.number().describe("epoch ms of the last change"),
   actor: text.describe("who changed it"),

@@ -111,7 +111,7 @@ export function link(
     ca: null,
     insecure: false,
     instance: to.instance ?? bench.store.instance,
-    serve: (connection) => server.serveCentre(connection, to.privilege ?? "control"),
+    serve: (connection) => server.serveCentre(connection, { name: "office", privilege: to.privilege ?? "control" }),
     log,
     limits: quick,
   });

@@ -49,7 +49,7 @@ describe("a site that connects to its centre by itself", () => {
     expect(await centre.centre.minerAction({ id: at.second, action: "locate", on: true }, who)).toEqual(reply);
     const there = await cabin.bench.commands(numberThere(at.second));
     expect(there.map(({ action, actor, state }) => [action, actor, state])).toEqual([
-      ["locate", "anna for the centre", "done"],
+      ["locate", "anna for office", "done"],
     ]);
     const body = { action: "restart", parameters: {}, parallel: 16, delay: 0, dryRun: false, all: true } as const;
     const job = await centre.centre.startBulkAction(body, owner);

@@ -29,7 +29,7 @@ async function serve() {
   onTestFinished(() => server.close());
   const ask = async (privilege: Privilege, method: string, path: string, headers: Record<string, string> = {}) => {
     const { one, two } = channelPair(siteWindowBytes);
-    server.serveCentre(two, privilege);
+    server.serveCentre(two, { name: "office", privilege });
     const asked = request({ method, path, headers, createConnection: () => one });
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: string }>();
     asked
@@ -56,7 +56,7 @@ test("a request of the centre needs no key and no name of this host, and has the
   const session = JSON.parse((await ask("control", "GET", "/api/session")).body);
   expect(session).toMatchObject({ by: "key", user: { id: null, privilege: "control", sees: "all" } });
   const { commandList } = await bench.service.listCommands({}, caller);
-  expect(commandList.map(({ actor }) => actor)).toEqual(["anna for the centre"]);
+  expect(commandList.map(({ actor }) => actor)).toEqual(["anna for office"]);
 });
 
 test("an answer that is longer than a window comes whole", async () => {

@@ -13,7 +13,6 @@ import type {
   StoredMaintenance,
   StoredRule,
   StoredSchedule,
-  StoredUser,
 } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Links } from "../../links.ts";
@@ -25,7 +24,12 @@ import type { Before, Checked, DefinitionChecks, Together } from "./checks.ts";
 import { parsed } from "./made-rows.ts";
 
 type Definitions = Input<"replaceOwned">;
-type Centre = Pick<Stored<StoredUser>, "id" | "name">;
+
+export interface Centre {
+  readonly name: string;
+  /** Of its user; null: the centre that this service has connected to. */
+  readonly id: number | null;
+}
 
 interface Ownable {
   readonly name: string;
@@ -56,7 +60,7 @@ interface Kind<S extends object, R extends Ownable> {
   readonly kind: DefinitionKind;
   readonly collection: Collection<R>;
   read(definition: unknown): S;
-  row(settings: S, makerId: number): R;
+  row(settings: S, makerId: number | null): R;
   check(settings: S, before: Before, together: Together): Checked;
 }
 

@@ -3,12 +3,12 @@ import type { OwnedSet } from "../../../contract/owned.ts";
 import { notFound, RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import { detail } from "../../../messages/detail.ts";
-import type { Changes, Stored, StoredCentre, StoredUser } from "../../../store/index.ts";
+import type { Changes, Stored, StoredCentre } from "../../../store/index.ts";
 import { done, enabled } from "../../crud.ts";
 import { madeLists } from "../made-lists.ts";
 import type { DefinitionChecks } from "./checks.ts";
 import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
-import { ownedSet, rowsOf } from "./owned-set.ts";
+import { type Centre, ownedSet, rowsOf } from "./owned-set.ts";
 
 export type OwnedOperations = Pick<MiningService, "listOwned" | "replaceOwned" | "releaseOwned">;
 
@@ -20,21 +20,22 @@ export function ownedOperations(
 ): OwnedOperations {
   const { automation, store, accessBook, targets, now } = options;
 
-  /** Throws `user.forbidden` unless the caller's key belongs to a centre. */
-  function centreOf({ userId }: Caller): Stored<StoredUser> {
+  /** Throws `user.forbidden` unless the caller is a centre. */
+  function centreOf({ userId, centre }: Caller): Centre {
+    if (centre !== undefined) return { id: null, name: centre };
     const user = userId === undefined ? undefined : store.users.get(userId);
     if (user?.centre !== true) throw new RigbridgeError("user.forbidden", detail("owned.notCentre"));
     return user;
   }
 
-  const rowOf = ({ id, name }: Pick<Stored<StoredUser>, "id" | "name">): Stored<StoredCentre> | undefined =>
+  const rowOf = ({ id, name }: Centre): Stored<StoredCentre> | undefined =>
     enabled(store.centres).find((row) => row.name === name || row.userId === id);
 
   const present = (row: StoredCentre, caller: Caller): OwnedSet => {
     const owned = { id: row.userId, name: row.name };
     return {
       centre: row.name,
-      mine: caller.userId === row.userId,
+      mine: row.userId === null ? caller.centre === row.name : caller.userId === row.userId,
       version: row.version,
       time: new Date(row.at).toISOString(),
       actor: row.actor,
@@ -60,7 +61,7 @@ export function ownedOperations(
       accessBook.of(caller).all ? enabled(store.centres).map((row) => present(row, caller)) : [],
     replaceOwned: async (body, caller) => {
       const centre = centreOf(caller);
-      const access = accessBook.of({ actor: "service", userId: centre.id });
+      const access = accessBook.of({ actor: "service", ...(centre.id === null ? {} : { userId: centre.id }) });
       const { refused, rules, schedules, windows } = ownedSet({ store, targets, checks, access, centre }, body);
       const count = enabled(store.rules).length + rules.added.length - rules.removed.length;
       if (rules.added.length > 0 && count > mostRules)
