@@ -63,7 +63,8 @@ export function sectionWords(
       ["topic", "url", "api"],
     ],
     choice: () => t.form.choose,
-    option: (_, value) => lookUp(t.serviceSettings.words, value) ?? value,
+    option: (key, value) =>
+      lookUp(key === "privilege" ? t.settings.privilege : t.serviceSettings.words, value) ?? value,
     member: (name) => lookUp(t.serviceSettings.words, name) ?? lookUp(t.settings.words, name) ?? name,
     suggestions: (key, parent) => {
       if (key === "group" || key === "groups") return known.groups;
