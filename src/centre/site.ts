@@ -134,9 +134,13 @@ export class Site {
     this.#done = this.#follow();
   }
 
-  /** Asks again who answers there. */
+  /** Asks again who answers there; what was read belongs to another site. */
   introduceAgain(): void {
     this.#again.abort();
+    const before = this.#rows;
+    this.#rows = new Map();
+    this.#isKnown = false;
+    this.#options.listener.rows(this, before);
   }
 
   /** Ends its stream. */
@@ -155,9 +159,10 @@ export class Site {
     const { signal } = this.#closing;
     for (let failures = 1; !signal.aborted; ) {
       try {
+        // Before it is introduced, so that whoever wants that done again meanwhile is heard.
+        this.#again = new AbortController();
         await this.#introduce();
         failures = 1;
-        this.#again = new AbortController();
         await this.#watch(AbortSignal.any([signal, this.#again.signal]));
       } catch (error) {
         if (signal.aborted) return;
@@ -193,6 +198,7 @@ export class Site {
         this.offers("listGroups") ? service.listGroups({}, reader) : [],
         service.getSummary({}, reader),
       ]);
+      if (signal.aborted) return;
       const before = this.#rows;
       this.#rows = new Map(list.miners.map((row): [number, MinerRow] => [row.id, row]));
       [this.#groups, this.#summary, this.#isKnown] = [groups, summary, true];
