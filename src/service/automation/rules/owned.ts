@@ -4,7 +4,7 @@ import { notFound, RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Changes, Stored, StoredCentre, StoredUser } from "../../../store/index.ts";
-import { done, enabled } from "../../crud.ts";
+import { done, enabled, find } from "../../crud.ts";
 import { madeLists } from "../made-lists.ts";
 import type { DefinitionChecks } from "./checks.ts";
 import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
@@ -20,11 +20,9 @@ export function ownedOperations(
 ): OwnedOperations {
   const { automation, store, accessBook, targets, now } = options;
 
-  /** Throws `user.forbidden` unless the caller's key belongs to a centre. */
-  function centreOf({ userId }: Caller): Stored<StoredUser> {
-    const user = userId === undefined ? undefined : store.users.get(userId);
-    if (user?.centre !== true) throw new RigbridgeError("user.forbidden", detail("owned.notCentre"));
-    return user;
+  /** The user of the caller, whose access was checked. */
+  function centreOf({ userId = 0 }: Caller): Stored<StoredUser> {
+    return find(store.users, userId, "user");
   }
 
   const rowOf = ({ id, name }: Pick<Stored<StoredUser>, "id" | "name">): Stored<StoredCentre> | undefined =>
