@@ -84,7 +84,7 @@ class Centre {
     rows: (site, before) => {
       this.#rowsRead(site, before);
       // Its groups and rigs may be others, by which it takes what it did not.
-      if (site.id !== 0) this.#pushes.look(site);
+      if (site.id !== 0 && site.shown().miners !== null) this.#pushes.look(site);
     },
     row: ({ id }, row, groupBefore) => {
       const before = groupBefore === undefined ? null : numberAt(id, groupBefore);

@@ -146,13 +146,17 @@ export class Site {
 
   start(): void {
     const { connecting } = this.#options;
-    if (connecting !== undefined) connecting.line.onChange = () => this.introduceAgain();
+    if (connecting !== undefined) connecting.line.onChange = () => this.#again.abort();
     this.#done = this.#follow();
   }
 
-  /** Asks again who answers there. */
+  /** Asks again who answers there; what was read belongs to another site. */
   introduceAgain(): void {
     this.#again.abort();
+    const before = this.#rows;
+    this.#rows = new Map();
+    this.#isKnown = false;
+    this.#options.listener.rows(this, before);
   }
 
   /** Ends its stream. */
@@ -170,6 +174,7 @@ export class Site {
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     for (let failures = 1; !signal.aborted; ) {
+      // Before it is introduced, so that whoever wants that done again meanwhile is heard.
       this.#again = new AbortController();
       const again = AbortSignal.any([signal, this.#again.signal]);
       try {
@@ -232,6 +237,7 @@ export class Site {
         this.offers("listGroups") ? service.listGroups({}, reader) : [],
         service.getSummary({}, reader),
       ]);
+      if (signal.aborted) return;
       const before = this.#rows;
       this.#rows = new Map(list.miners.map((row): [number, MinerRow] => [row.id, row]));
       [this.#groups, this.#summary, this.#isKnown] = [groups, summary, true];

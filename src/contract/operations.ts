@@ -122,6 +122,8 @@ export interface OperationAccess {
   readonly privilege: Privilege;
   /** `all`: the user must see all groups and pools. `visible`: the operation covers what the user sees. */
   readonly scope: "visible" | "all";
+  /** Only for a user that is a centre. */
+  readonly centre?: true;
 }
 
 /**
@@ -167,6 +169,7 @@ const viewers = { privilege: "view", scope: "visible" } as const;
 const operators = { privilege: "control", scope: "visible" } as const;
 const administrators = { privilege: "administrator", scope: "visible" } as const;
 const closed = { privilege: "administrator", scope: "all" } as const;
+const centres = { ...closed, centre: true } as const;
 
 type Rest = Omit<Operation, "kind" | "method" | "path" | "access">;
 const call =
@@ -989,7 +992,7 @@ export const operations = {
     reply: named<OwnedSet[]>(z.array(OwnedSet)),
     extension,
   }),
-  replaceOwned: put("/api/owned", closed, {
+  replaceOwned: put("/api/owned", centres, {
     scope: "own",
     summary:
       "Replaces what a centre defines here by a whole set, in one step; only for a user that is a centre. A definition that cannot be taken is answered with the reason, and what was there before it stays",

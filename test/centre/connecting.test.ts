@@ -74,6 +74,28 @@ describe("a site that connects to its centre by itself", () => {
     await watching;
   });
 
+  test("takes what the centre defines for it only if the centre may change everything there", async () => {
+    const names = ["Managed", "Controlled"];
+    const sites = names.map((name) => ({ name, connectsOut: true as const }));
+    const centre = await startOpenCentre(names, { config: { sites } });
+    const managed = await startConnectingSite(centre, "Managed", { rigs: [cgminer], privilege: "administrator" });
+    await startConnectingSite(centre, "Controlled", { rigs: [cgminer] });
+    await centre.centre.addRule({ key: "light", do: [{ set: "locate", value: true }], runsAt: ["all"] }, owner);
+    const copies = async () =>
+      (await centre.centre.listRules({}, owner)).rules.find(({ key }) => key === "light")?.sites;
+    const states = async () => (await copies())?.map(({ name, state }) => `${name} ${state}`).toSorted();
+    await until(
+      async () => (await states())?.join() === "Controlled refused,Managed pushed",
+      "both sites to have answered",
+      { details: async () => JSON.stringify(await copies()) },
+    );
+    const { rules } = await managed.bench.service.listRules({}, owner);
+    expect(rules).toMatchObject([{ key: "light", owner: "centre", centre: "office" }]);
+    expect((await problem(managed.bench.service.deleteRule({ id: "light" }, owner))).code).toBe("owned.by-centre");
+    await managed.bench.service.releaseOwned({ centre: "office", keep: false }, owner);
+    expect((await managed.bench.service.listRules({}, owner)).rules).toEqual([]);
+  });
+
   test("may do at the site what the site lets it, whatever the people at the centre may", async () => {
     const centre = await startOpenCentre(["Viewed", "Controlled", "Managed"]);
     await startConnectingSite(centre, "Viewed", { rigs: [cgminer], privilege: "view" });

@@ -24,7 +24,8 @@ test("an operation is open exactly as this list says; all others require an admi
   const closed: OperationAccess = { privilege: "administrator", scope: "all" };
   for (const name of operationNames) {
     const privilege = privileges.find((each) => open[each].split(/\s+/).includes(name));
-    const expected = privilege === undefined ? closed : { privilege, scope: "visible" };
+    const others = name === "replaceOwned" ? { ...closed, centre: true } : closed;
+    const expected = privilege === undefined ? others : { privilege, scope: "visible" };
     expect([name, operations[name].access]).toEqual([name, expected]);
   }
 });
@@ -36,9 +37,12 @@ test("the service refuses every operation to every user whose privilege or scope
     for (const groups of [null, [group]]) {
       const { id } = await service.saveUser({ id: 0, name: `${privilege} ${groups}`, privilege, groups }, caller);
       for (const name of operationNames) {
-        const needed = operations[name].access;
+        const needed: OperationAccess = operations[name].access;
         const isEnough = privileges.indexOf(privilege) >= privileges.indexOf(needed.privilege);
-        const expected = isEnough && (groups === null || needed.scope === "visible") ? "allowed" : "user.forbidden";
+        const expected =
+          isEnough && (groups === null || needed.scope === "visible") && needed.centre !== true
+            ? "allowed"
+            : "user.forbidden";
         const outcome = outcomeOf(() => service.checkAccess?.(name, { actor: "test", userId: id }));
         expect([name, privilege, groups, outcome]).toEqual([name, privilege, groups, expected]);
       }

@@ -1,4 +1,4 @@
-import { type OperationName, operations } from "../../contract/operations.ts";
+import { type OperationAccess, type OperationName, operations } from "../../contract/operations.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
@@ -88,13 +88,20 @@ export class AccessBook {
   /** Throws `not.found` for an unknown user, `user.forbidden` if the user's privilege is too low. */
   check(name: OperationName, caller: Caller): void {
     const access = this.of(caller);
-    const needed = operations[name].access;
+    const needed: OperationAccess = operations[name].access;
     if (!atLeast(access.privilege, needed.privilege))
       throw new RigbridgeError(
         "user.forbidden",
         detail("rights.privilege", { may: detail(`rights.${access.privilege}`), privilege: needed.privilege }),
       );
     if (needed.scope === "all") needsAll(access);
+    if (needed.centre === true && !this.#isCentre(caller))
+      throw new RigbridgeError("user.forbidden", detail("owned.notCentre"));
+  }
+
+  #isCentre({ userId, centre }: Caller): boolean {
+    if (centre !== undefined) return true;
+    return userId !== undefined && this.#store.users.get(userId)?.centre === true;
   }
 
   #accessOf({ id, privilege, groups, pools }: Stored<StoredUser>): Access {

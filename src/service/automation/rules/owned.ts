@@ -4,7 +4,7 @@ import { notFound, RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Changes, Stored, StoredCentre } from "../../../store/index.ts";
-import { done, enabled } from "../../crud.ts";
+import { done, enabled, find } from "../../crud.ts";
 import { madeLists } from "../made-lists.ts";
 import type { DefinitionChecks } from "./checks.ts";
 import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
@@ -20,13 +20,9 @@ export function ownedOperations(
 ): OwnedOperations {
   const { automation, store, accessBook, targets, now } = options;
 
-  /** Throws `user.forbidden` unless the caller is a centre. */
-  function centreOf({ userId, centre }: Caller): Centre {
-    if (centre !== undefined) return { id: null, name: centre };
-    const user = userId === undefined ? undefined : store.users.get(userId);
-    if (user?.centre !== true) throw new RigbridgeError("user.forbidden", detail("owned.notCentre"));
-    return user;
-  }
+  /** The centre that calls, whose access was checked. */
+  const centreOf = ({ userId = 0, centre }: Caller): Centre =>
+    centre === undefined ? find(store.users, userId, "user") : { id: null, name: centre };
 
   const rowOf = ({ id, name }: Centre): Stored<StoredCentre> | undefined =>
     enabled(store.centres).find((row) => row.name === name || row.userId === id);
