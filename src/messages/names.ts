@@ -223,6 +223,9 @@ export interface Names {
   readonly "wall.mining": "mining" | "rigs";
   readonly "wall.screen": "screen" | "screens";
   readonly "sites.away": "age" | "names";
+  readonly "sites.changedThere": "name";
+  readonly "sites.changedThereText": "name";
+  readonly "sites.rigAway": "name" | "time";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

@@ -1,8 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { ScheduleInfo } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
+import { AtSite, atSiteText } from "../../parts/at-site.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -84,8 +86,9 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
   const [asks, setAsks] = useState(false);
   const id = String(schedule.id);
   const part = parts.find((each) => each === query.part) ?? "runs";
-  const isOwn = schedule.owner === "store";
-  const readOnly = !isOwn ? t.rules.fromFileText : may("changeSchedule") ? null : t.rules.mayNotChange;
+  const isOwn = schedule.owner === "store" && isHere(schedule.id);
+  const readOnly =
+    atSiteText(schedule.id) ?? (!isOwn ? t.rules.fromFileText : may("changeSchedule") ? null : t.rules.mayNotChange);
   const address = `rules/schedules/${id}`;
   return (
     <Page
@@ -96,6 +99,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
           <ScheduleState schedule={schedule} />
           <LastRun run={schedule.lastRun} />
           <Owner owner={schedule.owner} />
+          <AtSite id={schedule.id} />
         </span>
       }
       actions={
