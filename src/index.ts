@@ -13,7 +13,7 @@ export { isRecord } from "./contract/record.ts";
 export * from "./contract/resources.ts";
 export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
 export { urlsIn } from "./contract/service-urls.ts";
-export { isNumberText } from "./contract/site-numbers.ts";
+export { isNumberText, ownGroupName } from "./contract/site-numbers.ts";
 export { isUnread } from "./contract/unread.ts";
 export { type CodedText, detailFrom } from "./messages/coded-text.ts";
 export { version } from "./version.ts";

@@ -12,6 +12,8 @@ export interface Farm {
   readonly energies: Energies;
   /** `host:port` of rigs that exist and cannot be shown: their accessories and devices stay. */
   readonly hidden: ReadonlySet<string>;
+  /** Other rigs and groups may exist: nothing that Homebridge remembers is removed. */
+  readonly isPartial: boolean;
 }
 
 /**
@@ -31,6 +33,7 @@ export class FarmView implements FarmListener {
   #rules: readonly ManualAction[] = [];
   #rulesRunOnEach = false;
   #energies: Energies = {};
+  #isPartial = false;
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
   /** The lists were never read, or the service has not answered since. */
@@ -63,7 +66,7 @@ export class FarmView implements FarmListener {
     this.#reportSoon();
   }
 
-  read({ miners, groups, rules, summary, features }: FarmLists): void {
+  read({ miners, groups, rules, summary, features, isPartial }: FarmLists): void {
     this.#miners.clear();
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
@@ -71,6 +74,7 @@ export class FarmView implements FarmListener {
     // A server that has jobs is a Rigbridge.
     this.#rulesRunOnEach = features.has("startBulkAction");
     this.#energies = summary;
+    this.#isPartial = isPartial;
     this.back();
   }
 
@@ -113,8 +117,8 @@ export class FarmView implements FarmListener {
     this.close();
     if (this.#isLost) return;
     const [miners, groups, rules, energies] = [[...this.#miners.values()], this.#groups, this.#rules, this.#energies];
-    const rulesRunOnEach = this.#rulesRunOnEach;
-    this.#changed({ miners, groups, rules, rulesRunOnEach, energies, hidden: new Set() });
+    const [rulesRunOnEach, isPartial] = [this.#rulesRunOnEach, this.#isPartial];
+    this.#changed({ miners, groups, rules, rulesRunOnEach, energies, hidden: new Set(), isPartial });
   }
 }
 

@@ -142,7 +142,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   /** Removes what Homebridge remembers: its rigs were removed from the settings. */
   #showNothing(): void {
     const nothing = { miners: [], groups: [], rules: [], rulesRunOnEach: false };
-    const farm: Farm = { ...nothing, energies: {}, hidden: new Set() };
+    const farm: Farm = { ...nothing, energies: {}, hidden: new Set(), isPartial: false };
     const sendCommand: SendCommand = () => Promise.resolve();
     this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand, async () => []);
     this.#matter?.show([], farm, sendCommand);

@@ -1,4 +1,4 @@
-import type { Group, Miner } from "rigbridge";
+import { type Group, type Miner, ownGroupName } from "rigbridge";
 import { z } from "zod";
 import { optional, type TypedField, ValueType } from "./config.ts";
 import type { Farm } from "./farm-connection.ts";
@@ -133,11 +133,11 @@ export function groupNamed(groups: readonly Group[], given: unknown): Group {
 
 /** Like `Site / Hall`, from the top down. */
 export function groupPath(groups: readonly Group[], group: Group): string {
-  const path = [group.name];
+  const path = [ownGroupName(group)];
   const seen = new Set([group.id]);
   for (let at = parentOf(groups, group); at !== undefined && !seen.has(at.id); at = parentOf(groups, at)) {
     seen.add(at.id);
-    path.unshift(at.name);
+    path.unshift(ownGroupName(at));
   }
   return path.join(" / ");
 }

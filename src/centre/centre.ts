@@ -21,6 +21,7 @@ import { minerRows } from "../service/miners/miner-rows.ts";
 import { ReadShares } from "../service/users/read-shares.ts";
 import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
+import { awayGroups, awayMiner, awayText } from "./away-miner.ts";
 import { isAboutDefinitions, withCopies } from "./copies.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
@@ -307,9 +308,46 @@ class Centre {
     if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
     if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
     if (method !== "GET" && isAboutDefinitions(name)) return this.#defined(name, there, caller);
+    if (name === "getMiner" && "id" in there) {
+      const away = await this.#awayMiner(site, Number(there.id), caller);
+      if (away !== null) return away;
+    }
     const isMerged = scope === "merge" || (scope === "site" && method === "GET" && sites.size === 0);
     if (!isMerged) return this.#at(site, name, there, caller);
-    return this.#merged(name, sites.size === 0 ? null : site, there, caller);
+    const reply = await this.#merged(name, sites.size === 0 ? null : site, there, caller);
+    return name === "listMiners"
+      ? this.#withAway(reply as Reply<"listMiners">, input as Input<"listMiners">, caller)
+      : reply;
+  }
+
+  /** The list with the miners of sites that cannot be reached; their status is not known, so that none is asked for. */
+  async #withAway(
+    reply: Reply<"listMiners">,
+    { status, group, tag }: Input<"listMiners">,
+    caller: Caller,
+  ): Promise<Reply<"listMiners">> {
+    const away = this.#others().filter((site) => !site.isReached && site.rows.size > 0);
+    if (away.length === 0 || status !== undefined) return reply;
+    const { miners } = await this.#list.listMinerRows({ group, tag, fields: ["id"] }, caller);
+    const ids = Map.groupBy(miners, ({ id }) => siteOf(id));
+    const groups = away.flatMap((site) => {
+      const rows = (ids.get(site.id) ?? []).flatMap(({ id }) => site.rows.get(numberThere(id)) ?? []);
+      return awayGroups(site, rows, this.#format());
+    });
+    return { ...reply, groupList: [...reply.groupList, ...groups] };
+  }
+
+  /** A miner whose site cannot be reached; null if it can, or if nothing is known of the miner. */
+  async #awayMiner(id: number, there: number, caller: Caller): Promise<Reply<"getMiner"> | null> {
+    const site = this.#sites.get(id);
+    const row = site?.rows.get(there);
+    if (site === undefined || site.isReached || row === undefined || !this.#own.accessOf(caller).all) return null;
+    this.#own.checkAccess?.("getMiner", caller);
+    const { metaData } = await this.#own.getSummary({}, caller);
+    return {
+      ...awayMiner(site, row, this.#format()),
+      metaData: { ...metaData, infoList: [], warningList: [awayText(site)] },
+    };
   }
 
   #shown(site: Site): ShownSite {

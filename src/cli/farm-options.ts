@@ -12,6 +12,7 @@ import {
   type TwinOptions,
 } from "../simulator/index.ts";
 import { chosenRigs, faultNamed } from "./fault-choice.ts";
+import type { SitesOptions } from "./simulated-sites.ts";
 
 /** The options of `rigbridge simulate`, as typed. */
 export interface SimulateOptions {
@@ -26,6 +27,7 @@ export interface SimulateOptions {
   readonly miners?: string;
   readonly key?: string;
   readonly port?: string;
+  readonly sites?: string;
 }
 
 export const defaultMix = "cgminer=3,axeos=1,xmrig=1";
@@ -35,13 +37,32 @@ export const maxRigs = 40_000;
 export const defaultTwinPort = 17_791;
 export const defaultTwinMiners = 40;
 export const maxTwinMiners = 10_000;
+/** As many as a configuration may have. */
+export const maxSites = 200;
+export const maxSiteRigs = 100_000;
+export const defaultSitePort = 17_801;
 
 /** The farm of these options. Throws `input.invalid` with every option that is wrong. */
 export function farmFrom(options: SimulateOptions): FarmOptions {
   const mistakes = misplaced(options, ["locale", "miners", "key", "port"], "requires --reference");
+  return checkedFarm(options, 1, mistakes);
+}
+
+/** The sites of these options. Throws `input.invalid` with every option that is wrong. */
+export function sitesFrom(options: SimulateOptions): SitesOptions {
+  const mistakes = misplaced(options, ["locale", "miners", "key"], "requires --reference");
+  const sites = wholeNumber(options.sites ?? "", "--sites", 1, maxSites, mistakes);
+  const last = 65_536 - sites;
+  const port = wholeNumber(options.port ?? `${defaultSitePort}`, "--port", 0, last, mistakes);
+  return { sites, port, farm: checkedFarm(options, sites, mistakes) };
+}
+
+/** The rigs of so many sites. */
+function checkedFarm(options: SimulateOptions, sites: number, mistakes: Mistake[]): FarmOptions {
   const mix = kindNumbers(options.mix ?? defaultMix, "--mix", maxRigs, mistakes);
   const total = Object.values(mix).reduce((sum, number) => sum + number, 0);
-  const count = wholeNumber(options.count ?? `${total || 1}`, "--count", 1, maxRigs, mistakes);
+  const most = sites === 1 ? maxRigs : Math.min(maxRigs, Math.floor(maxSiteRigs / sites));
+  const count = sites * wholeNumber(options.count ?? `${total || 1}`, "--count", 1, most, mistakes);
   const layout = layoutFrom(options, count, mistakes);
   const seed = seedFrom(options, mistakes);
   const farm = farmOf(count, mix, layout);
@@ -52,7 +73,7 @@ export function farmFrom(options: SimulateOptions): FarmOptions {
 
 /** The reference server of these options. Throws `input.invalid` with every option that is wrong. */
 export function twinFrom(options: SimulateOptions): TwinOptions {
-  const farmOnly = ["count", "mix", "basePort", "addresses", "fault"] as const;
+  const farmOnly = ["sites", "count", "mix", "basePort", "addresses", "fault"] as const;
   const mistakes = misplaced(options, farmOnly, "cannot be combined with --reference");
   const { locale = "en-US", miners = `${defaultTwinMiners}`, port = `${defaultTwinPort}`, key } = options;
   if (!knownLocale(locale)) {
@@ -85,6 +106,9 @@ const seedFrom = ({ seed = "1" }: SimulateOptions, mistakes: Mistake[]): number 
   wholeNumber(seed, "--seed", 0, 2 ** 32 - 1, mistakes);
 
 function layoutFrom({ addresses, basePort }: SimulateOptions, count: number, mistakes: Mistake[]): FarmLayout {
+  // More than the ports of one address.
+  if (addresses === undefined && basePort === undefined && count > maxRigs)
+    return { ports: Object.fromEntries(rigKinds.map((kind, at) => [kind, defaultPort + at])) };
   if (addresses === undefined) {
     const last = 65_536 - count;
     return { basePort: wholeNumber(basePort ?? `${Math.min(defaultPort, last)}`, "--base-port", 1, last, mistakes) };

@@ -21,3 +21,7 @@ export const isHere = (number: number): boolean => siteOf(number) === 0;
 export const numberAt = (site: number, number: number): number => site * numbersPerSite + number;
 export const siteOf = (number: number): number => Math.floor(number / numbersPerSite);
 export const numberThere = (number: number): number => number % numbersPerSite;
+
+/** The name of a group without its site: a centre puts the name of the site, which has no slash, before those of its groups. */
+export const ownGroupName = ({ id, name }: { readonly id: number; readonly name: string }): string =>
+  !isHere(id) && numberThere(id) > 0 ? name.slice(name.indexOf(" / ") + 3) : name;

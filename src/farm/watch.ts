@@ -15,6 +15,8 @@ export interface FarmLists {
   readonly rules: readonly ManualAction[];
   readonly summary: Summary;
   readonly features: ReadonlySet<OperationName>;
+  /** Other miners and groups may exist: a site of the service has not been read since the service started. */
+  readonly isPartial: boolean;
 }
 
 export interface FarmListener {
@@ -101,7 +103,9 @@ async function* farmEvents(
   listener.read(await readLists(service, caller));
   yield true;
   for await (const event of events) {
-    if (event.type === "reset") listener.read(await readLists(service, caller));
+    // The miners of a site that was lost are still listed, without readings; when it is back, there is a reset.
+    const isLost = event.type === "site" && event.data.state !== "connected";
+    if (event.type === "reset" || isLost) listener.read(await readLists(service, caller));
     else dispatch(event, listener);
     yield event.type === "reset";
   }
@@ -119,12 +123,14 @@ function dispatch(event: ServiceEvent, listener: FarmListener): void {
 
 export async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {
   const features = await service.features();
-  const [{ groupList, manualActionList: rules }, summary, groups] = await Promise.all([
+  const [{ groupList, manualActionList: rules }, summary, groups, sites] = await Promise.all([
     service.listMiners({}, caller),
     service.getSummary({}, caller),
     features.has("listGroups") ? service.listGroups({}, caller) : null,
+    features.has("listSites") ? service.listSites({}, caller) : [],
   ]);
-  return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), rules, summary, features };
+  const isPartial = sites.some(({ miners }) => miners === null);
+  return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), rules, summary, features, isPartial };
 }
 
 /** The groups of the miners, for a service that does not list groups. */

@@ -22,7 +22,8 @@ which the schemas have the first; 0 means no group. Ids of external miners start
 except the number of miners; its last values are never shown as current. Readings are \`stale\` if the miner missed its
 last read or has not been read yet. \`Starting\` means that the miner has not answered since the service started,
 nor missed three reads (\`hasValidStatus\` is false), that it is starting up, or that it has been silent for no longer
-than an accepted restart may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
+than an accepted restart may take; it does not count as offline. A miner of a site that cannot be reached is \`Starting\` and \`isOffline\`,
+without readings, and its \`reason\` names the site. A rig gets its \`uid\` when it is first identified and keeps it; until then,
 \`uid\` is null. An active pool id belongs to a URL and worker on that miner and is never reused.
 
 **Rows.** \`GET /api/miners/rows\` (or \`/api/miners?view=list\`) answers with rows for tables, about 300 bytes a miner, and

@@ -230,6 +230,9 @@ export interface Names {
   readonly "sites.tokenTitle": "name";
   readonly "sites.revokeTitle": "name";
   readonly "sites.notTaken": "name" | "why";
+  readonly "sites.changedThere": "name";
+  readonly "sites.changedThereText": "name";
+  readonly "sites.rigAway": "name" | "time";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

@@ -59,6 +59,8 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
+  /** Other miners and groups may exist. */
+  #isPartial = false;
   /** Severities of the open notifications that were published or were already open at the start. */
   readonly #openNotifications = new Map<number, Severity>();
   #knowsFirstOpen = false;
@@ -87,9 +89,9 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     return [...this.#unnamed.values(), ...this.#unread.values()];
   }
 
-  /** Number of those without topics. */
+  /** Number of those without topics; at least one while others may exist. */
   get unnamed(): number {
-    return this.#unnamed.size;
+    return this.#unnamed.size + (this.#isPartial ? 1 : 0);
   }
 
   /** The miners of a group and its subgroups; undefined if there is no such group. */
@@ -97,8 +99,9 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     return this.#sums.membersOf(groupId);
   }
 
-  read({ miners, groups, summary }: FarmLists): void {
+  read({ miners, groups, summary, isPartial }: FarmLists): void {
     this.#isRead = true;
+    this.#isPartial = isPartial;
     this.summary(summary);
     const here = new Set(miners.map(({ id }) => id));
     for (const id of [...this.#uids.keys(), ...this.#unnamed.keys()]) if (!here.has(id)) this.removed(id);
@@ -127,7 +130,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === miner.uid) return;
     const { id, uid } = miner;
     this.#uids.set(id, uid);
-    if (isUnread(miner)) this.#unread.set(id, miner);
+    if (isUnread(miner) && !miner.isOffline) this.#unread.set(id, miner);
     else this.#unread.delete(id);
     const before = holder?.miner ?? miner;
     const display = this.#options.units.ofMiner(uid, miner);
@@ -247,7 +250,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
 
   /** Whether every miner of the service is known by its uid, or does not answer. */
   get isComplete(): boolean {
-    return this.#isRead && this.#unnamed.size === 0;
+    return this.#isRead && this.unnamed === 0;
   }
 
   /** Publishes everything retained again; a later call replaces one under way. */
@@ -267,9 +270,9 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     }
   }
 
-  /** Whether this miner or group exists; null before the lists were read. */
+  /** Whether this miner or group exists; null while that is not known. */
   has(thing: "miner" | "group", id: string): boolean | null {
-    if (!this.#isRead) return null;
+    if (!this.#isRead || this.#isPartial) return null;
     if (thing === "group") return this.#sums.hasGroup(Number(id));
     return this.#miners.has(id) || this.#failing.has(id);
   }
@@ -283,14 +286,15 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     for (const topic of topics) this.#toEmpty.set(topic, this.#options.now() + afterDiscoveryMs);
   }
 
-  /** Retained messages of an earlier run stay until the miner's state is known. */
+  /** Retained messages of an earlier run, or of before its site was lost, stay until the miner's state is known. */
   #publishMiner(entry: MinerEntry, always: boolean): void {
     const { connection, topics, qos, interval, now } = this.#options;
     const { miner, current: state } = entry;
-    if (isUnread(miner)) return;
+    const isUnknown = isUnread(miner);
+    if (isUnknown && !miner.isOffline) return;
     const { state: topic, availability } = topics.miner(miner.uid);
     if (this.#toEmpty.size > 0) for (const each of [topic, availability]) this.#toEmpty.delete(each);
-    if (isDue(entry, state, now(), interval, always)) {
+    if (!isUnknown && isDue(entry, state, now(), interval, always)) {
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
       markPublished(entry, state, now());
     }

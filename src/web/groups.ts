@@ -1,5 +1,5 @@
 import type { Group } from "../contract/resources.ts";
-import { isHere, numberThere } from "../contract/site-numbers.ts";
+import { ownGroupName } from "../contract/site-numbers.ts";
 
 /** The path to a group, outermost first, including the group; empty for 0 and for a hidden group. */
 export function groupPath(groups: readonly Group[], id: number): readonly Group[] {
@@ -11,10 +11,6 @@ export function groupPath(groups: readonly Group[], id: number): readonly Group[
   return path;
 }
 
-/** The name of a group without its site: a centre puts the name of the site, which has no slash, before those of its groups. */
-export const ownName = ({ id, name }: Pick<Group, "id" | "name">): string =>
-  !isHere(id) && numberThere(id) > 0 ? name.slice(name.indexOf(" / ") + 3) : name;
-
 /** "Hall / Row 1". */
 export const groupName = (groups: readonly Group[], id: number): string =>
-  groupPath(groups, id).map(ownName).join(" / ");
+  groupPath(groups, id).map(ownGroupName).join(" / ");

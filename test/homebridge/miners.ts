@@ -147,6 +147,7 @@ export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): F
   energies: {},
   rulesRunOnEach: true,
   hidden: new Set(),
+  isPartial: false,
 });
 
 /** Settings with the defaults for everything else. */

@@ -2,31 +2,38 @@ import { afterAll, afterEach, expect } from "@jest/globals";
 import { pino } from "pino";
 import { parse } from "yaml";
 import { HttpSettings } from "../../src/config/schema.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { numberAt } from "../../src/contract/site-numbers.ts";
 import { startHttpServer } from "../../src/http/index.ts";
-import { startCentre, startSite } from "../centre/centre-bench.ts";
+import { owner, startCentre, startSite } from "../centre/centre-bench.ts";
 import { link, startHiddenSite, startOpenCentre } from "../centre/connecting-bench.ts";
 import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
+import { axe, follow } from "./dashboard.ts";
 
 // depends on: src/web/**, src/centre/**
 
 afterEach(closeBenches);
 afterAll(closeContexts);
 
+async function serve(service: MiningService) {
+  const log = pino({ level: "silent" });
+  const server = await startHttpServer({ service, settings: HttpSettings.parse({ port: 0 }), log, version: "test" });
+  onTestFinished(() => server.close());
+  const page = await newPage(1440, 900);
+  onTestFinished(() => page.close());
+  return { page, url: server.url };
+}
+
 test("the page of sites names each with its state, and every page says what cannot be reached until it is back", async () => {
   const rig = { kind: "cgminer", warm: true } as const;
   const barn = await startSite("Barn", { rigs: [rig] });
   const cabin = await startSite("Cabin", { rigs: [rig, rig] });
   const { centre, reaches } = await startCentre([barn, cabin]);
-  const log = pino({ level: "silent" });
-  const settings = HttpSettings.parse({ port: 0 });
-  const server = await startHttpServer({ service: centre, settings, log, version: "test" });
-  onTestFinished(() => server.close());
-  const page = await newPage(1440, 900);
-  onTestFinished(() => page.close());
+  const { page, url } = await serve(centre);
 
-  await page.goto(`${server.url}/rigs`);
+  await page.goto(`${url}/rigs`);
   await page.getByText("3 rigs").first().waitFor();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Sites" }).click();
   const card = (name: string) => page.locator(".card").filter({ has: page.getByRole("heading", { name }) });
@@ -81,4 +88,50 @@ test("the page of sites makes the token of a site that connects by itself, shows
   await card.getByText("Unreachable").waitFor();
   await linked.says("refuses this site (its token was revoked)");
   await card.getByRole("button", { name: "Make a token" }).waitFor();
+});
+
+test("rigs are listed and filtered by their site, what a site decides is changed there, and a rig of a lost site is shown as it was", async () => {
+  const rig = { kind: "axeos", warm: true } as const;
+  const cabin = await startSite("Cabin", { rigs: [rig] });
+  const { id } = await cabin.bench.service.addRule({ key: "too-hot", name: "Too hot" }, owner);
+  const own = { rigs: [{ kind: "cgminer", warm: true }] } as const;
+  const { centre, reaches, own: bench } = await startCentre([cabin], { own });
+  await bench.add(bench.rig(0).address, { name: "Garage" });
+  const [row] = (await cabin.bench.service.listMinerRows({ view: "list" }, owner)).miners;
+  const { page, url } = await serve(centre);
+
+  await page.goto(`${url}/rigs?columns=name,site`);
+  await page.getByText("2 rigs").first().waitFor();
+  await page
+    .getByRole("row")
+    .filter({ hasText: row?.name ?? "" })
+    .getByText("Cabin", { exact: true })
+    .waitFor();
+  await follow(page, "/rigs?site=Cabin&columns=name,site");
+  await page.getByText("Garage").waitFor({ state: "detached" });
+  await page.getByRole("link", { name: row?.name ?? "" }).waitFor();
+
+  await follow(page, "/rules");
+  const there = page.getByRole("link", { name: "Changed at Cabin" });
+  await there.waitFor();
+  expect(await there.getAttribute("href")).toBe(cabin.url);
+  expect(await page.getByRole("checkbox", { name: /Too hot/ }).count()).toBe(0);
+  await follow(page, `/rules/${numberAt(1, id)}?part=settings`);
+  await page.getByText("It belongs to the site Cabin. Change it there.").first().waitFor();
+  expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+
+  await follow(page, `/rigs/${numberAt(1, row?.id ?? 0)}`);
+  await page.getByRole("button", { name: "Read now" }).waitFor();
+  await cabin.cut();
+  await reaches("Cabin", "unreachable");
+  await page.getByText(/The site Cabin has been out of reach since .+ This is what was last known\./).waitFor();
+  await page.getByText("Mining", { exact: true }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Read now" }).count()).toBe(0);
+  await page.reload();
+  await page.getByText(/The site Cabin has been out of reach/).waitFor();
+  await page.getByText("Mining", { exact: true }).first().waitFor();
+  expect(await axe(page, ["light"])).toEqual([]);
+  await cabin.join();
+  await reaches("Cabin", "connected");
+  await page.getByRole("button", { name: "Read now" }).waitFor();
 });

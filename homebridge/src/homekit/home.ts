@@ -76,7 +76,8 @@ export class Home {
     const hosts = unresolvedHosts(farm, ({ uid }) => uid === null);
     const others = [...this.#bindings.values()].filter(({ accessory: { UUID } }) => !wanted.has(UUID));
     // The members of a group may be among the hidden rigs.
-    const stays = (host: unknown): boolean => (host === null ? farm.hidden.size > 0 : hosts.has(host));
+    const stays = (host: unknown): boolean =>
+      farm.isPartial || (host === null ? farm.hidden.size > 0 : hosts.has(host));
     const gone = others.filter(({ accessory: { context } }) => !stays(context.host));
     for (const binding of others) if (!gone.includes(binding)) binding.lost();
     if (gone.length === 0) return;

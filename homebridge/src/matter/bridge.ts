@@ -86,7 +86,7 @@ export class MatterBridge {
     for (const [key, device] of this.#devices) {
       if (wanted.has(key)) continue;
       const { host } = device.plan;
-      if (host === null ? hosts.size > 0 : hosts.has(host)) device.lost();
+      if (farm.isPartial || (host === null ? hosts.size > 0 : hosts.has(host))) device.lost();
       else {
         this.#devices.delete(key);
         device.remove();

@@ -1,4 +1,5 @@
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
+import { ownGroupName } from "../../../contract/site-numbers.ts";
 import { groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
@@ -43,7 +44,7 @@ export function Identity({ miner, groups }: IdentityProps) {
         "…"
       ) : path.length === 0 ? null : (
         <a href={link(`rigs?group=${miner.groupId}`)}>
-          <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
+          <bdi>{path.map(ownGroupName).join(" / ")}</bdi>
         </a>
       ),
     ],

@@ -4,7 +4,7 @@ import { isNumberText } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
 import { t } from "../../language.ts";
-import { openAlarms } from "../../live.ts";
+import { openAlarms, rigs } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
@@ -15,6 +15,7 @@ import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { NotFound } from "../not-found.tsx";
+import { AwayRig } from "./away-rig.tsx";
 import { Devices, hasDevices } from "./devices.tsx";
 import { HistorySection } from "./history.tsx";
 import { Notifications } from "./notifications.tsx";
@@ -45,12 +46,16 @@ const none: readonly Group[] = [];
 
 function Rig({ id, groups }: { id: number; groups: readonly Group[] | null }) {
   const rig = useRig(id);
-  const commands = useCommands(rig.value ? { miner: id } : null);
+  const row = rigs.value.byId.get(id);
+  const since = row?.siteUnreachable;
+  const commands = useCommands(rig.value && since === undefined ? { miner: id } : null);
   return (
     <Loading from={rig}>
       {(miner, known) =>
         miner === null ? (
           <Gone known={known} />
+        ) : row !== undefined && since !== undefined ? (
+          <AwayRig row={row} since={since} miner={miner} groups={groups} />
         ) : (
           <RigView miner={miner} groups={groups} commands={commands} known={known} reload={rig.reload} />
         )

@@ -7,7 +7,7 @@ import type { Row } from "../../live.ts";
 import { reasonText, Stale, Status } from "../../parts/status.tsx";
 import { currency } from "../../session.ts";
 import type { ColumnKey } from "./column-keys.ts";
-import { performanceOf } from "./filter.ts";
+import { performanceOf, sitesOf } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
 
 /** How a column is sorted, displayed and exported. */
@@ -150,7 +150,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
       )),
     width: 9,
   },
-  site: text(({ location }) => location?.site),
+  site: { value: (row, tree) => sitesOf(row, tree).join(" · ") || null, width: 9 },
   container: text(({ location }) => location?.container),
   rack: text(({ location }) => location?.rack, 6),
   slot: text(({ location }) => location?.slot, 6),

@@ -1,3 +1,4 @@
+import { isHere, numberAt, siteOf } from "../../../contract/site-numbers.ts";
 import type { Row } from "../../live.ts";
 import type { GroupTree } from "./groups.ts";
 import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, type View, without } from "./view.ts";
@@ -6,6 +7,12 @@ import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, 
 export const none = "";
 /** In an address. */
 export const isInRepair = "yes";
+
+/** The site of a centre that a rig belongs to, which is a group, and the one of its location. */
+export function sitesOf({ id, location }: Row, tree: GroupTree): readonly string[] {
+  const ofCentre = isHere(id) ? undefined : tree.nameOf(numberAt(siteOf(id), 0));
+  return [...new Set([ofCentre, location?.site ?? undefined])].filter((site) => site !== undefined);
+}
 
 type Reader = (row: Row, tree: GroupTree) => readonly string[];
 const one = (value: string | null | undefined): readonly string[] => [value ?? none];
@@ -16,7 +23,7 @@ const readers: Readonly<Record<FacetKey, Reader>> = {
   reason: ({ reason }) => one(reason),
   group: ({ group }, tree) => tree.pathOf(group),
   tag: ({ tags }) => (tags.length === 0 ? [none] : tags),
-  site: ({ location }) => one(location?.site),
+  site: (row, tree) => (sitesOf(row, tree).length === 0 ? [none] : sitesOf(row, tree)),
   container: ({ location }) => one(location?.container),
   rack: ({ location }) => one(location?.rack),
   model: ({ model }) => one(model),

@@ -1,5 +1,5 @@
 import type { Group } from "../../../contract/resources.ts";
-import { ownName } from "../../groups.ts";
+import { ownGroupName } from "../../../contract/site-numbers.ts";
 
 /** The groups of rigs, by id. */
 export interface GroupTree {
@@ -29,7 +29,7 @@ export function groupTree(groups: readonly Group[]): GroupTree {
     all: groups,
     nameOf: (id) => {
       const line = lineOf(id);
-      return line.length === 0 ? undefined : line.map(ownName).toReversed().join(" / ");
+      return line.length === 0 ? undefined : line.map(ownGroupName).toReversed().join(" / ");
     },
     pathOf: (id) => {
       if (id === 0) return noGroup;

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 import type { MaintenanceWindow } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { sites } from "../../live.ts";
+import { AtSite } from "../../parts/at-site.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -80,7 +82,7 @@ const places = ["groups", "miners", "racks", "sites"] as const;
 const references = { groups: "group", miners: "miner", racks: "rack", sites: "site" } as const;
 
 function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () => void }) {
-  const { name, owner, from, until, active, miners, definition } = window;
+  const { id, name, owner, from, until, active, miners, definition } = window;
   const verb = active ? t.rules.window.end : t.rules.window.cancel;
   const where = places.flatMap((place) => {
     const names = definition[place];
@@ -108,9 +110,10 @@ function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () =
           </span>
           <AtSites sites={window.sites} />
           <Owner {...window} />
+          <AtSite id={id} />
         </p>
       </div>
-      {owner === "store" && may("deleteMaintenance") ? (
+      {owner === "store" && isHere(id) && may("deleteMaintenance") ? (
         <div class="rule-actions">
           <button type="button" class="button" aria-label={`${verb}: ${name}`} onClick={onEnd}>
             {verb}

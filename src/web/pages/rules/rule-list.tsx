@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
 import type { RuleInfo, RuleList as RuleListReply } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
+import { AtSite } from "../../parts/at-site.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
@@ -92,6 +94,7 @@ function RuleEntry({ rule, sentence, onRun, onChanged }: RuleEntryProps) {
           )}
           <AtSites sites={rule.sites} />
           <Owner {...rule} />
+          <AtSite id={rule.id} />
         </p>
       </div>
       <div class="rule-actions">
@@ -103,7 +106,7 @@ function RuleEntry({ rule, sentence, onRun, onChanged }: RuleEntryProps) {
         <EnabledSwitch
           name={rule.name}
           enabled={rule.enabled}
-          mayChange={rule.owner === "store" && may("changeRule")}
+          mayChange={rule.owner === "store" && isHere(rule.id) && may("changeRule")}
           change={(enabled) => call("changeRule", { id: String(rule.id), enabled })}
           onChanged={onChanged}
         />

@@ -2,8 +2,10 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { z } from "zod";
 import type { ReadyMadeRule, RuleInfo } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
+import { AtSite, atSiteText } from "../../parts/at-site.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -94,10 +96,10 @@ function Rule({
   const { query } = useRoute();
   const { route } = useLocation();
   const [asks, setAsks] = useState<"run" | "delete" | null>(null);
-  const shown = parts.filter((part) => part !== "try" || may("tryRule"));
+  const shown = parts.filter((part) => part !== "try" || (isHere(rule.id) && may("tryRule")));
   const part = shown.find((each) => each === query.part) ?? "runs";
-  const isOwn = rule.owner === "store";
-  const readOnly = readOnlyText(rule, may("changeRule"));
+  const isOwn = rule.owner === "store" && isHere(rule.id);
+  const readOnly = atSiteText(rule.id) ?? readOnlyText(rule, may("changeRule"));
   const address = `rules/${rule.id}`;
   return (
     <Page
@@ -108,6 +110,7 @@ function Rule({
           <RuleState rule={rule} />
           <LastRun run={rule.lastRun} />
           <Owner {...rule} />
+          <AtSite id={rule.id} />
         </span>
       }
       actions={

@@ -1,7 +1,9 @@
 import type { ScheduleInfo } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { clockTime, dateTime, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
+import { AtSite } from "../../parts/at-site.tsx";
 import { EmptyState, None } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
@@ -57,13 +59,14 @@ function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChan
           <LastRun run={schedule.lastRun} />
           <AtSites sites={schedule.sites} />
           <Owner {...schedule} />
+          <AtSite id={id} />
         </p>
       </div>
       <div class="rule-actions">
         <EnabledSwitch
           name={name}
           enabled={enabled}
-          mayChange={owner === "store" && may("changeSchedule")}
+          mayChange={owner === "store" && isHere(id) && may("changeSchedule")}
           change={(next) => call("changeSchedule", { id: String(id), enabled: next })}
           onChanged={onChanged}
         />

@@ -1,8 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { ScheduleInfo } from "../../../contract/rules.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
+import { AtSite, atSiteText } from "../../parts/at-site.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -95,8 +97,8 @@ function Schedule({
   const [asks, setAsks] = useState(false);
   const id = String(schedule.id);
   const part = parts.find((each) => each === query.part) ?? "runs";
-  const isOwn = schedule.owner === "store";
-  const readOnly = readOnlyText(schedule, may("changeSchedule"));
+  const isOwn = schedule.owner === "store" && isHere(schedule.id);
+  const readOnly = atSiteText(schedule.id) ?? readOnlyText(schedule, may("changeSchedule"));
   const address = `rules/schedules/${id}`;
   return (
     <Page
@@ -107,6 +109,7 @@ function Schedule({
           <ScheduleState schedule={schedule} />
           <LastRun run={schedule.lastRun} />
           <Owner {...schedule} />
+          <AtSite id={schedule.id} />
         </span>
       }
       actions={

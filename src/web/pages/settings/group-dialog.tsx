@@ -1,7 +1,8 @@
 import type { Group } from "../../../contract/resources.ts";
+import { ownGroupName } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
-import { groupName, groupPath, ownName } from "../../groups.ts";
+import { groupName, groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -45,7 +46,7 @@ export function GroupDialog({ group, parentId, groups, onSaved, onClose }: Group
               <input
                 {...control}
                 name="name"
-                defaultValue={group === null ? "" : ownName(group)}
+                defaultValue={group === null ? "" : ownGroupName(group)}
                 required
                 maxLength={200}
                 dir="auto"

@@ -1,9 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Group } from "../../../contract/resources.ts";
-import { isHere, numberThere } from "../../../contract/site-numbers.ts";
+import { isHere, numberThere, ownGroupName } from "../../../contract/site-numbers.ts";
 import { call } from "../../api.ts";
 import { byName, counted } from "../../format.ts";
-import { ownName } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -103,7 +102,7 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
             <Icon name={group.room === true ? "home" : "rigs"} />
             <p class="entry-head">
               <strong>
-                <bdi>{ownName(group)}</bdi>
+                <bdi>{ownGroupName(group)}</bdi>
               </strong>
               {group.room === true ? <span class="tag">{t.settings.room}</span> : null}
               <a href={link(`rigs?group=${group.id}`)}>
