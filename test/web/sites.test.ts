@@ -135,3 +135,41 @@ test("rigs are listed and filtered by their site, what a site decides is changed
   await reaches("Cabin", "connected");
   await page.getByRole("button", { name: "Read now" }).waitFor();
 });
+
+test("a rule for other sites says at each of them whether it acts there, and is only shown at the site", async () => {
+  const [barn, cabin] = [await startSite("Barn"), await startSite("Cabin")];
+  const sites = [barn, cabin].map(({ name, url, key }) => ({ name, url, key }));
+  const { centre } = await startCentre([barn, cabin], { own: { config: { sites } } });
+  await cabin.bench.service.addRule({ key: "greet", do: [{ notify: "all", text: "hello" }] }, owner);
+  await centre.addRule({ key: "greet", name: "Greeting", do: [{ notify: "all", text: "hello" }] }, owner);
+  const { page, url } = await serve(centre);
+  await page.goto(`${url}/rules/1?part=settings`);
+  await page.getByText("Add…").last().click();
+  await page.getByRole("button", { name: /^Acts at/ }).click();
+  const add = page.getByRole("combobox", { name: "Acts at" });
+  for (const name of ["Barn", "Cabin"]) {
+    await add.fill(name);
+    await page.getByRole("option", { name }).click();
+  }
+  await page.getByText(/at Barn, Cabin/).waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  const copy = (name: string) => page.locator(".rule-copies li").filter({ hasText: name });
+  await copy("Barn").getByText("acts there").waitFor();
+  await copy("Cabin").getByText("not taken").waitFor();
+  await copy("Cabin").getByText('key: "greet" is the key of rule 1 already').waitFor();
+  await page.goto(`${url}/rules`);
+  await page.getByText("at 1 site").waitFor();
+  await page.getByText("not taken by 1 site").waitFor();
+  // The copy at Barn stands with its rule; the rule of Cabin is another.
+  expect(await page.locator(".rule").count()).toBe(2);
+
+  const there = await serve(barn.bench.service);
+  await there.page.goto(`${there.url}/rules/1?part=settings`);
+  await there.page.getByText("It belongs to the centre head-office; change it there.").waitFor();
+  await there.page.goto(`${there.url}/rules`);
+  await there.page.getByRole("button", { name: "Release" }).click();
+  const dialog = there.page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Release" }).click();
+  await there.page.getByText("from the centre head-office").waitFor({ state: "detached" });
+  expect((await barn.bench.service.listRules({}, owner)).rules).toMatchObject([{ key: "greet", owner: "store" }]);
+});
