@@ -38,13 +38,15 @@ const protocol: OutwardProtocol<ToAgent, FromAgent> = {
     return { t: "done", n: message.n, error };
   },
   refusal: (status) => refusals[status],
-  texts: {
-    needsTls,
-    connected: (host) => `Connected to the service at ${host}`,
-    refused: (host, reason) => `The service at ${host} refuses this agent (${reason}); programs keep running`,
-    lost: (host, reason) =>
-      `No connection to the service at ${host} (${reason}); programs keep running, and the agent tries again`,
-    unknown: "The service has sent a message that this agent does not understand; it may need an update",
+  needsTls,
+  says: {
+    connected: (log, host) => log.info(`Connected to the service at ${host}`),
+    refused: (log, host, reason) =>
+      log.error(`The service at ${host} refuses this agent (${reason}); programs keep running`),
+    lost: (log, host, reason) =>
+      log.warn(`No connection to the service at ${host} (${reason}); programs keep running, and the agent tries again`),
+    unknown: (log) =>
+      log.warn("The service has sent a message that this agent does not understand; it may need an update"),
   },
 };
 

@@ -69,12 +69,13 @@ export interface OutwardProtocol<In, Out> {
   answerUnknown(message: unknown): Out | undefined;
   /** Why the service refuses a connection with this HTTP status and code of a problem; undefined: it fails for now. */
   refusal(status: number, code: string | null): string | undefined;
-  readonly texts: {
-    needsTls(host: string): string;
-    connected(host: string): string;
-    refused(host: string, reason: string): string;
-    lost(host: string, reason: string): string;
-    readonly unknown: string;
+  /** What is wrong with an address at which the token would be sent in the clear. */
+  needsTls(host: string): string;
+  readonly says: {
+    connected(log: Logger, host: string): void;
+    refused(log: Logger, host: string, reason: string): void;
+    lost(log: Logger, host: string, reason: string): void;
+    unknown(log: Logger): void;
   };
 }
 
@@ -102,7 +103,7 @@ export class OutwardConnection<In, Out> {
   ) {
     for (const service of options.services)
       if (!options.insecure && isUnprotected(service))
-        throw new RigbridgeError("config.invalid", protocol.texts.needsTls(service.hostname));
+        throw new RigbridgeError("config.invalid", protocol.needsTls(service.hostname));
     this.#protocol = protocol;
     this.#options = options;
     this.#limits = { ...connectionLimits, ...options.limits };
@@ -134,11 +135,11 @@ export class OutwardConnection<In, Out> {
 
   #logOnce({ reason, isRefused }: End, service: URL): void {
     const { log } = this.#options;
-    const { texts } = this.#protocol;
+    const { says } = this.#protocol;
     if (this.#logged.get(service) === reason) return;
     this.#logged.set(service, reason);
-    if (isRefused) log.error(texts.refused(service.host, reason));
-    else log.warn(texts.lost(service.host, reason));
+    if (isRefused) says.refused(log, service.host, reason);
+    else says.lost(log, service.host, reason);
   }
 
   /** Resolves when the connection has ended. */
@@ -155,7 +156,7 @@ export class OutwardConnection<In, Out> {
       followRedirects: false,
       rejectUnauthorized: !insecure,
       ...(ca === null ? {} : { ca }),
-      ...(service.protocol === "http:" && !insecure ? { lookup: nearbyLookup(protocol.texts.needsTls) } : {}),
+      ...(service.protocol === "http:" && !insecure ? { lookup: nearbyLookup(protocol.needsTls) } : {}),
     });
     const abort = (): void => socket.close(1001);
     this.#closing.signal.addEventListener("abort", abort);
@@ -170,7 +171,7 @@ export class OutwardConnection<In, Out> {
         gather = gatherWrites(carrier, (send) => setTimeout(send, gatheringMs));
       })
       .on("open", () => {
-        log.info(protocol.texts.connected(service.host));
+        protocol.says.connected(log, service.host);
         this.#logged.clear();
         receiver = this.#take(new SocketLink(socket, this.#limits.waiting, gather));
         checking = setInterval(() => {
@@ -219,7 +220,7 @@ export class OutwardConnection<In, Out> {
       return;
     }
     // A message of a newer service, ignored as a whole.
-    this.#options.log.warn(this.#protocol.texts.unknown);
+    this.#protocol.says.unknown(this.#options.log);
     const answer = this.#protocol.answerUnknown(value);
     if (answer !== undefined) socket.send(JSON.stringify(answer));
   }

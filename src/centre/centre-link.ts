@@ -44,16 +44,16 @@ const protocol: OutwardProtocol<ToSite, FromSite> = {
   parse: (message) => ToSite.safeParse(message).data,
   answerUnknown: () => undefined,
   refusal: (status, code) => refusals[`${status} ${code}`] ?? refusals[status],
-  texts: {
-    needsTls: (host) =>
-      `centre.url: ${host} is outside this machine's private networks, so the address must begin with https://; ` +
-      "centre.insecure would send the token unencrypted",
-    connected: (host) => `Connected to the centre at ${host}`,
-    refused: (host, reason) =>
-      `The centre at ${host} refuses this site (${reason}); everything here goes on without it`,
-    lost: (host, reason) =>
-      `No connection to the centre at ${host} (${reason}); everything here goes on, and it is tried again`,
-    unknown: "The centre has sent a message that this release does not understand",
+  needsTls: (host) =>
+    `centre.url: ${host} is outside this machine's private networks, so the address must begin with https://; ` +
+    "centre.insecure would send the token unencrypted",
+  says: {
+    connected: (log, host) => log.info(`Connected to the centre at ${host}`),
+    refused: (log, host, reason) =>
+      log.error(`The centre at ${host} refuses this site (${reason}); everything here goes on without it`),
+    lost: (log, host, reason) =>
+      log.warn(`No connection to the centre at ${host} (${reason}); everything here goes on, and it is tried again`),
+    unknown: (log) => log.warn("The centre has sent a message that this release does not understand"),
   },
 };
 

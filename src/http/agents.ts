@@ -18,12 +18,12 @@ interface Options {
 export function addAgentRoute(app: FastifyInstance, { service, log }: Options): void {
   addInwardRoute(app, {
     path: agentPath,
-    words: { whose: "a host's agent", one: "an agent" },
+    whose: "a host's agent",
     limits,
     message: FromAgent,
     tokenOf: ({ admitted }) => admitted.agent,
     take: (token, connection) => service.takeAgent?.(token, connection),
-    warnTooMuch: (tooMuch) => log.warn(`The agent of a host sends too much: ${tooMuch}; its connection is ended`),
-    log,
+    tooMuch: (limit) => log.warn(`The agent of a host sends too much: ${limit}; its connection is ended`),
+    failed: (reason) => log.info({ reason }, "an agent's connection failed"),
   });
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { z } from "zod";
 import { gatherWrites, Liveness } from "../async/index.ts";
@@ -59,8 +59,8 @@ export function routeUpgrades(server: Server, app: () => FastifyInstance, releas
 /** A WebSocket that programs open with a token, which admission has checked. */
 export interface InwardRoute<In, Out> {
   readonly path: string;
-  /** Such as "a host's agent" and "an agent", for messages. */
-  readonly words: { readonly whose: string; readonly one: string };
+  /** Such as "a host's agent", for messages. */
+  readonly whose: string;
   /** Limits for the messages of one program; `bytesPerMessage` of each count as a further one. */
   readonly limits: WriteLimits & { readonly bytesPerMessage: number };
   readonly message: z.ZodType<In>;
@@ -68,13 +68,14 @@ export interface InwardRoute<In, Out> {
   readonly tokenOf: (request: FastifyRequest) => string | undefined;
   /** Undefined: the token was revoked in the meantime. */
   readonly take: (token: string, connection: InwardConnection<Out>) => InwardReceiver<In> | undefined;
-  /** Logged once for each token. */
-  readonly warnTooMuch: (limit: string) => void;
-  readonly log: FastifyBaseLogger;
+  /** Called once for each token. */
+  readonly tooMuch: (limit: string) => void;
+  /** A connection has failed. */
+  readonly failed: (reason: string) => void;
 }
 
 export function addInwardRoute<In, Out>(app: FastifyInstance, route: InwardRoute<In, Out>): void {
-  const { limits, words } = route;
+  const { limits } = route;
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -88,7 +89,7 @@ export function addInwardRoute<In, Out>(app: FastifyInstance, route: InwardRoute
   const tooMuch = `more than ${limits.writesPerSecond} messages or ${(limits.writesPerSecond * limits.bytesPerMessage) / 1e6} MB a second`;
   const mayTake = (token: string, bytes: number): boolean => {
     if (rate.charge(token, 1 + bytes / limits.bytesPerMessage) === 0) return true;
-    if (!limited.has(token)) route.warnTooMuch(tooMuch);
+    if (!limited.has(token)) route.tooMuch(tooMuch);
     limited.add(token);
     return false;
   };
@@ -99,7 +100,7 @@ export function addInwardRoute<In, Out>(app: FastifyInstance, route: InwardRoute
       const upgrade = upgrades.get(request.raw);
       const token = route.tokenOf(request);
       if (upgrade === undefined || token === undefined)
-        throw new RigbridgeError("input.invalid", `This path accepts only the WebSocket of ${words.whose}`);
+        throw new RigbridgeError("input.invalid", `This path accepts only the WebSocket of ${route.whose}`);
       reply.hijack();
       // The response was assigned to the connection only for a refusal.
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
@@ -155,7 +156,6 @@ class InwardSocket<In, Out> implements InwardConnection<Out> {
   /** Undefined: the token was revoked in the meantime. */
   serve(receiver: InwardReceiver<In> | undefined): void {
     const socket = this.#socket;
-    const { route } = this.#options;
     this.#receiver = receiver;
     const waiting = setTimeout(() => this.close("it did not introduce itself in time"), helloTimeoutMs);
     socket.once("message", () => clearTimeout(waiting));
@@ -171,7 +171,7 @@ class InwardSocket<In, Out> implements InwardConnection<Out> {
     });
     socket.on("pong", this.#liveness.received);
     // A message that is too long or violates the protocol; the socket closes itself then.
-    socket.on("error", (error) => route.log.info({ reason: error.message }, `${route.words.one}'s connection failed`));
+    socket.on("error", (error) => this.#options.route.failed(error.message));
     socket.on("close", () => {
       clearTimeout(waiting);
       this.#options.onClose();

@@ -21,13 +21,13 @@ interface Options {
 export function addSiteRoute(app: FastifyInstance, { service, log }: Options): void {
   addInwardRoute(app, {
     path: sitePath,
-    words: { whose: "a site", one: "a site" },
+    whose: "a site",
     limits,
     message: FromSite,
     tokenOf: ({ admitted }) => admitted.site,
     take: (token, connection) => service.takeSite?.(token, connection),
-    warnTooMuch: (tooMuch) => log.warn(`A site sends too much: ${tooMuch}; its connection is ended`),
-    log,
+    tooMuch: (limit) => log.warn(`A site sends too much: ${limit}; its connection is ended`),
+    failed: (reason) => log.info({ reason }, "a site's connection failed"),
   });
 }
 
