@@ -115,6 +115,51 @@ describe("a centre", () => {
     expect(await barn.bench.commands(numberThere(rig))).toHaveLength(2);
   });
 
+  test("shows a command whose answer was lost as unknown until its site is back and was asked", async () => {
+    const { cabin, centre, at, reaches } = await startFarms();
+    const [rig = 0] = at(2);
+    const listed = async () =>
+      (await centre.listCommands({}, owner)).commandList.map(({ minerId, action, state, actor }) => [
+        minerId,
+        action,
+        state,
+        actor,
+      ]);
+    const events = watch<ServiceEvent>((signal) => centre.watchEvents({ types: ["command"] }, owner, signal));
+    const stateOf = () => events.findLast(({ type }) => type === "command");
+
+    // The site does it, and its answer is lost.
+    cabin.stall("answers");
+    const taken = refusal(centre.minerAction({ id: rig, action: "restart" }, owner));
+    const isDone = async () => (await cabin.bench.commands(numberThere(rig)))[0]?.state === "done";
+    await until(isDone, "the command to be done at the site");
+    await cabin.cut();
+    expect(await taken).toBe("service.unreachable");
+    expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    expect(await listed()).toEqual([[rig, "restart", "done", "test for head-office"]]);
+    expect(stateOf()?.data).toMatchObject({ minerId: rig, state: "done" });
+
+    // The site never gets it.
+    cabin.stall("requests");
+    const lost = refusal(centre.minerAction({ id: rig, action: "restart" }, owner));
+    await cabin.cut();
+    expect(await lost).toBe("service.unreachable");
+    expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    expect((await listed())[0]).toEqual([rig, "restart", "failed", "test"]);
+    expect(stateOf()?.data).toMatchObject({
+      minerId: rig,
+      state: "failed",
+      message: "Nothing was done: Cabin has no such command",
+    });
+    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
+  });
+
   test("splits an action for many miners by site, and goes on where one cannot be reached", async () => {
     const { cabin, centre, at, reaches } = await startFarms();
     const body = { action: "restart", parameters: {}, parallel: 16, delay: 0, dryRun: false } as const;
