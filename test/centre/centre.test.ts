@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { RowEvent, ServiceEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
@@ -45,6 +46,10 @@ function watch<E>(stream: (signal: AbortSignal) => AsyncIterable<E>): E[] {
     await done;
   });
   return events;
+}
+
+function* endless(): Generator<string> {
+  while (true) yield `{"paths":"${"x".repeat(1_000_000)}`;
 }
 
 describe("a centre", () => {
@@ -367,6 +372,7 @@ describe("a centre", () => {
     ["hangs", () => new Promise(() => undefined)],
     ["answers a page of HTML", (response: ServerResponse) => response.end("<html>hello</html>")],
     ["answers with JSON of another shape", (response: ServerResponse) => sendJson(response, { id: "<script>" })],
+    ["never ends its answer", (response: ServerResponse) => void Readable.from(endless()).pipe(response)],
   ])("says why a server that %s is no site, and serves the others meanwhile", async (_, answer) => {
     const server = await answering((_request, response) => void answer(response));
     onTestFinished(closeServers);
