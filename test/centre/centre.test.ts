@@ -268,6 +268,17 @@ describe("a centre", () => {
     );
     const locate = (id = 0) => ({ id, action: "restart" }) as const;
     expect(await refusal(centre.minerAction(locate(there?.id), owner))).toBe("user.forbidden");
+    const atBarn = there?.id ?? 0;
+    const bulk = { action: "restart", parameters: {}, parallel: 1, delay: 0, dryRun: false } as const;
+    const writes = [
+      centre.changeMiner({ id: atBarn, name: "renamed" }, owner),
+      centre.deleteMiner({ id: atBarn }, owner),
+      centre.addGroup({ name: "Attic", parentId: numberAt(1, 0) }, owner),
+      centre.startBulkAction({ ...bulk, miners: [atBarn] }, owner),
+    ];
+    for (const write of writes) expect(await refusal(write)).toBe("user.forbidden");
+    const before = await centre.listMiners({ group: "Barn" }, owner);
+    expect(minersIn(before.groupList).map(({ id, name }) => [id, name])).toEqual([[atBarn, there?.name]]);
     expect(await refusal(centre.minerAction(locate(here?.id), viewer))).toBe("user.forbidden");
     expect(await refusal(centre.minerAction(locate(here?.id), some))).toBe("user.forbidden");
     expect(await rowsOf(centre, some)).toEqual([]);
