@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { RowEvent, ServiceEvent } from "../contract/events.ts";
+import { newIdempotencyKey } from "../contract/idempotency.ts";
 import { withoutActions } from "../contract/may-act.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalid, notFound, RigbridgeError } from "../contract/problems.ts";
@@ -24,6 +25,7 @@ import { type Display, type Format, formatFor } from "../units/format.ts";
 import { awayGroups, awayMiner, awayText } from "./away-miner.ts";
 import { isAboutDefinitions, withCopies } from "./copies.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
+import { isLost, LostCommands, parametersOf } from "./lost-commands.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
 import { Pushes } from "./pushes.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
@@ -50,6 +52,12 @@ export interface CentreOptions {
   readonly display: () => Display;
   readonly log: Logger;
 }
+
+/** Operations that send a command to a rig, whose number is their `id`. */
+const commanding: ReadonlySet<CallName> = new Set(["minerAction"]);
+
+/** In one answer. */
+const mostCommands = 1_000;
 
 /** ms that a site may take for its share of a reply. */
 const answerMs = 5_000;
@@ -79,6 +87,7 @@ class Centre {
   readonly #list: ReturnType<typeof minerRows>;
   readonly #jobs: SiteJobs;
   readonly #pushes: Pushes;
+  readonly #lost: LostCommands;
   readonly #view: EventView;
   readonly #listener: SiteListener = {
     state: (site) => this.#stateChanged(site),
@@ -124,6 +133,14 @@ class Centre {
       mayDefine: (makerId) => this.#mayDefine(makerId),
       changed: (site, refused) => this.#pushed(site, refused),
       now: Date.now,
+    });
+    this.#lost = new LostCommands({
+      changed: (command) => this.#events.command(command),
+      find: async (site, key) =>
+        outward(
+          site.id,
+          await site.service.listCommands({ request: key }, { actor: "centre" }),
+        ) as Reply<"listCommands">,
     });
     this.#view = {
       accessOf: (caller) => this.#own.accessOf(caller),
@@ -315,6 +332,8 @@ class Centre {
     const isMerged = scope === "merge" || (scope === "site" && method === "GET" && sites.size === 0);
     if (!isMerged) return this.#at(site, name, there, caller);
     const reply = await this.#merged(name, sites.size === 0 ? null : site, there, caller);
+    if (name === "listCommands")
+      return this.#withLost(reply as Reply<"listCommands">, input as Input<"listCommands">, caller);
     return name === "listMiners"
       ? this.#withAway(reply as Reply<"listMiners">, input as Input<"listMiners">, caller)
       : reply;
@@ -335,6 +354,18 @@ class Centre {
       return awayGroups(site, rows, this.#format());
     });
     return { ...reply, groupList: [...reply.groupList, ...groups] };
+  }
+
+  /** The commands with those whose answer was lost; only users who see all rigs see other sites. */
+  #withLost(
+    { commandList }: Reply<"listCommands">,
+    input: Input<"listCommands">,
+    caller: Caller,
+  ): Reply<"listCommands"> {
+    const lost = this.#own.accessOf(caller).all && input.request === undefined ? this.#lost.list(input) : [];
+    if (lost.length === 0) return { commandList };
+    const all = [...lost, ...commandList].toSorted((a, b) => b.time.localeCompare(a.time));
+    return { commandList: all.slice(0, mostCommands) };
   }
 
   /** A miner whose site cannot be reached; null if it can, or if nothing is known of the miner. */
@@ -432,20 +463,38 @@ class Centre {
       throw new RigbridgeError("user.forbidden", "Only users who see all groups and pools see other sites");
     site.check();
     const asked = withoutEmptySecrets(name, input);
-    const reply = withoutSecrets(operations[name].reply, await call(asked, await this.#callerThere(name, caller)));
+    const who = await this.#callerThere(site, name, caller);
+    const answer = await call(asked, who).catch((error: unknown) => {
+      const key = who.idempotency?.key;
+      if (commanding.has(name) && key !== undefined && isLost(error)) this.#lose(site, asked, who, key);
+      throw error;
+    });
+    const reply = withoutSecrets(operations[name].reply, answer);
     return access.privilege === "view" ? withoutActions(reply) : reply;
   }
 
   /** The caller at a site, which has users of its own: a name for its log, and a key that no other user's can be. */
-  async #callerThere(name: CallName, { actor, userId, idempotency }: Caller): Promise<Caller> {
+  async #callerThere(site: Site, name: CallName, { actor, userId, idempotency }: Caller): Promise<Caller> {
     if (operations[name].method === "GET") return { actor };
     const { user } = await this.#own.about({ actor, userId });
+    // Without a key, the site could not be asked what has become of a command whose answer was lost.
+    const isAsked = commanding.has(name) && site.offers("listCommands");
+    const own = idempotency ?? (isAsked ? { key: newIdempotencyKey() } : undefined);
     const key =
-      idempotency &&
+      own &&
       createHash("sha256")
-        .update(JSON.stringify([userId ?? null, idempotency.key]))
+        .update(JSON.stringify([userId ?? null, own.key]))
         .digest("hex");
     return { actor: user.name ?? actor, ...(key === undefined ? {} : { idempotency: { key } }) };
+  }
+
+  /** A command whose answer was lost is shown as unknown, until the site is back. */
+  #lose(site: Site, asked: object, { actor }: Caller, key: string): void {
+    const id = "id" in asked ? Number(asked.id) : 0;
+    const action = "action" in asked ? String(asked.action) : "";
+    const minerName = site.rows.get(id)?.name ?? "";
+    const what = { minerId: numberAt(site.id, id), minerName, action, parameters: parametersOf(asked), actor };
+    this.#lost.add(site, what, key);
   }
 
   /** One reply over all sites, or over the one that the input names. */
@@ -609,6 +658,7 @@ class Centre {
     this.#events.site({ id, name, state, since }, miners);
     this.#rows.note(miners);
     const { log } = this.#options;
+    if (site.isReached) void this.#lost.resolve(site);
     const isAway = state === "unreachable" || state === "refused";
     if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");
     else log.info({ site: name }, "a site is connected");

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { coinMistakes } from "./coin-mistakes.ts";
 import { eventTypes } from "./events.ts";
+import { keyWording } from "./idempotency.ts";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
@@ -516,6 +517,11 @@ export const CommandsQuery = z.object({
     "anna",
   ).optional(),
   since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
+  request: parameter(
+    z.string().regex(/^[!-~]{1,255}$/, keyWording),
+    "only the command of the caller's own request with this Idempotency-Key; none if it was not received",
+    "0f3c",
+  ).optional(),
 });
 
 export const RunsQuery = z.object({

@@ -34,6 +34,8 @@ export interface RunningSite {
   readonly bench: Bench;
   /** Ends all connections to it, and refuses new ones until `join`. */
   cut(): Promise<void>;
+  /** Lets no more requests through to it, or no more answers of it from the next write on, while all connections stay. */
+  stall(what: "requests" | "answers"): void;
   join(): Promise<void>;
 }
 
@@ -57,6 +59,9 @@ export async function startSite(name: string, { rigs = [], privilege = "administ
 
 async function reachable(name: string, bench: Bench, port: number): Promise<RunningSite> {
   let isCut = false;
+  /** A write has passed since answers are stalled. */
+  let isWritten = false;
+  let stalled: "requests" | "answers" | null = null;
   const sockets = new Set<{ destroy(): void }>();
   const relay = await startRelay({ host: "127.0.0.1", port }, (client, behind) => {
     if (isCut) return void client.destroy();
@@ -64,8 +69,16 @@ async function reachable(name: string, bench: Bench, port: number): Promise<Runn
       sockets.add(socket);
       socket.on("close", () => sockets.delete(socket));
     }
-    client.pipe(behind);
-    behind.pipe(client);
+    // A stalled line takes what is sent, and does not pass it on.
+    client.on("data", (bytes) => {
+      if (stalled !== "requests") behind.write(bytes);
+      isWritten ||= stalled === "answers" && bytes.includes("POST ");
+    });
+    behind.on("data", (bytes) => {
+      if (!isWritten) client.write(bytes);
+    });
+    client.on("end", () => behind.end());
+    behind.on("end", () => client.end());
   });
   atEnd(() => relay.close());
   return {
@@ -77,8 +90,13 @@ async function reachable(name: string, bench: Bench, port: number): Promise<Runn
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
+    stall: (what) => {
+      stalled = what;
+    },
     join: async () => {
       isCut = false;
+      stalled = null;
+      isWritten = false;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { RowEvent, ServiceEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
@@ -45,6 +46,10 @@ function watch<E>(stream: (signal: AbortSignal) => AsyncIterable<E>): E[] {
     await done;
   });
   return events;
+}
+
+function* endless(): Generator<string> {
+  while (true) yield `{"paths":"${"x".repeat(1_000_000)}`;
 }
 
 describe("a centre", () => {
@@ -113,6 +118,51 @@ describe("a centre", () => {
     // Another user's request with the same key is another request.
     await centre.minerAction(input, { ...owner, idempotency: { key: "k-1" } });
     expect(await barn.bench.commands(numberThere(rig))).toHaveLength(2);
+  });
+
+  test("shows a command whose answer was lost as unknown until its site is back and was asked", async () => {
+    const { cabin, centre, at, reaches } = await startFarms();
+    const [rig = 0] = at(2);
+    const listed = async () =>
+      (await centre.listCommands({}, owner)).commandList.map(({ minerId, action, state, actor }) => [
+        minerId,
+        action,
+        state,
+        actor,
+      ]);
+    const events = watch<ServiceEvent>((signal) => centre.watchEvents({ types: ["command"] }, owner, signal));
+    const stateOf = () => events.findLast(({ type }) => type === "command");
+
+    // The site does it, and its answer is lost.
+    cabin.stall("answers");
+    const taken = refusal(centre.minerAction({ id: rig, action: "restart" }, owner));
+    const isDone = async () => (await cabin.bench.commands(numberThere(rig)))[0]?.state === "done";
+    await until(isDone, "the command to be done at the site");
+    await cabin.cut();
+    expect(await taken).toBe("service.unreachable");
+    expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    expect(await listed()).toEqual([[rig, "restart", "done", "test for head-office"]]);
+    expect(stateOf()?.data).toMatchObject({ minerId: rig, state: "done" });
+
+    // The site never gets it.
+    cabin.stall("requests");
+    const lost = refusal(centre.minerAction({ id: rig, action: "restart" }, owner));
+    await cabin.cut();
+    expect(await lost).toBe("service.unreachable");
+    expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    expect((await listed())[0]).toEqual([rig, "restart", "failed", "test"]);
+    expect(stateOf()?.data).toMatchObject({
+      minerId: rig,
+      state: "failed",
+      message: "Nothing was done: Cabin has no such command",
+    });
+    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
   });
 
   test("splits an action for many miners by site, and goes on where one cannot be reached", async () => {
@@ -218,6 +268,17 @@ describe("a centre", () => {
     );
     const locate = (id = 0) => ({ id, action: "restart" }) as const;
     expect(await refusal(centre.minerAction(locate(there?.id), owner))).toBe("user.forbidden");
+    const atBarn = there?.id ?? 0;
+    const bulk = { action: "restart", parameters: {}, parallel: 1, delay: 0, dryRun: false } as const;
+    const writes = [
+      centre.changeMiner({ id: atBarn, name: "renamed" }, owner),
+      centre.deleteMiner({ id: atBarn }, owner),
+      centre.addGroup({ name: "Attic", parentId: numberAt(1, 0) }, owner),
+      centre.startBulkAction({ ...bulk, miners: [atBarn] }, owner),
+    ];
+    for (const write of writes) expect(await refusal(write)).toBe("user.forbidden");
+    const before = await centre.listMiners({ group: "Barn" }, owner);
+    expect(minersIn(before.groupList).map(({ id, name }) => [id, name])).toEqual([[atBarn, there?.name]]);
     expect(await refusal(centre.minerAction(locate(here?.id), viewer))).toBe("user.forbidden");
     expect(await refusal(centre.minerAction(locate(here?.id), some))).toBe("user.forbidden");
     expect(await rowsOf(centre, some)).toEqual([]);
@@ -322,6 +383,7 @@ describe("a centre", () => {
     ["hangs", () => new Promise(() => undefined)],
     ["answers a page of HTML", (response: ServerResponse) => response.end("<html>hello</html>")],
     ["answers with JSON of another shape", (response: ServerResponse) => sendJson(response, { id: "<script>" })],
+    ["never ends its answer", (response: ServerResponse) => void Readable.from(endless()).pipe(response)],
   ])("says why a server that %s is no site, and serves the others meanwhile", async (_, answer) => {
     const server = await answering((_request, response) => void answer(response));
     onTestFinished(closeServers);

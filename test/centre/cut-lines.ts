@@ -119,7 +119,14 @@ export async function commandsOverCutLines(
     const done = commandList.filter(({ state }) => state === "done").length;
     const reached = bench.farm.rigs.flatMap((_, index) => bench.rig(index).requests.writes).length;
     if (done !== reached) wrong.push(`${name}: ${done} commands are done, and its rigs got ${reached}`);
-    const shown = (await centre.listCommands({}, owner)).commandList.filter(({ id }) => siteOf(id) === at + 1);
+    const isAsked = async () =>
+      !(await centre.listCommands({}, owner)).commandList.some(({ state }) => state === "unknown");
+    await until(isAsked, `${name} to be asked for the commands whose answer was lost`);
+    const all = (await centre.listCommands({}, owner)).commandList.filter(({ id }) => siteOf(id) === at + 1);
+    const lost = all.filter(({ message }) => message === `Nothing was done: ${name} has no such command`);
+    for (const { actor, state } of lost)
+      if (state !== "failed" || came.has(actor)) wrong.push(`${actor}: not received, it is said, and is at ${name}`);
+    const shown = all.filter((each) => !lost.includes(each));
     if (shown.length !== commandList.length)
       wrong.push(`${name}: ${shown.length} of ${commandList.length} commands are shown`);
   }

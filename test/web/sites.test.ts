@@ -140,8 +140,11 @@ test("a rule for other sites says at each of them whether it acts there, and is 
   const [barn, cabin] = [await startSite("Barn"), await startSite("Cabin")];
   const sites = [barn, cabin].map(({ name, url, key }) => ({ name, url, key }));
   const { centre } = await startCentre([barn, cabin], { own: { config: { sites } } });
-  await cabin.bench.service.addRule({ key: "greet", do: [{ notify: "all", text: "hello" }] }, owner);
-  await centre.addRule({ key: "greet", name: "Greeting", do: [{ notify: "all", text: "hello" }] }, owner);
+  await cabin.bench.service.addRule({ key: "greet", do: [{ notify: "all", severity: "info", text: "hello" }] }, owner);
+  await centre.addRule(
+    { key: "greet", name: "Greeting", do: [{ notify: "all", severity: "info", text: "hello" }] },
+    owner,
+  );
   const { page, url } = await serve(centre);
   await page.goto(`${url}/rules/1?part=settings`);
   await page.getByText("Add…").last().click();

@@ -1,10 +1,11 @@
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Command } from "../../contract/resources.ts";
-import type { MiningService } from "../../contract/service.ts";
+import type { Caller, MiningService } from "../../contract/service.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { requestKeyOf } from "../request-key.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { CommandExecutor } from "./command-executor.ts";
@@ -25,9 +26,20 @@ export const commandOperations = (
       return access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
     return access.all || registry.visible(minerId, access) !== undefined ? [minerId] : [];
   };
+  /** The command that a request of the caller has started. */
+  const ofRequest = async (key: string, caller: Caller, access: Access): Promise<Command[]> => {
+    const of = requestKeyOf({ ...caller, idempotency: { key } });
+    const request = of && (await store.idempotency.find(of));
+    if (request?.command === null && request.answer === null)
+      throw new RigbridgeError("service.not-ready", "The request with this Idempotency-Key is still running");
+    const command = request?.command ? await store.commands.get(request.command.id) : undefined;
+    if (command === undefined || !(access.all || registry.visible(command.minerId, access) !== undefined)) return [];
+    return [presentCommand(command)];
+  };
   return {
-    listCommands: async ({ miner, actor, since }, caller) => {
+    listCommands: async ({ miner, actor, since, request }, caller) => {
       const access = accessBook.of(caller);
+      if (request !== undefined) return { commandList: await ofRequest(request, caller, access) };
       const minerId = typeof miner === "string" ? (registry.idOfUid(miner) ?? 0) : miner;
       const minerIds = minersFor(access, minerId);
       shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
