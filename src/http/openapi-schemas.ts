@@ -5,6 +5,7 @@ import * as events from "../contract/events.ts";
 import * as imports from "../contract/imports.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
+import { OwnedBody, OwnedSet, RefusedDefinition, ReleaseBody } from "../contract/owned.ts";
 import { HttpPlug, HttpPlugSettings, MqttPlugSettings } from "../contract/plug-settings.ts";
 import { problems } from "../contract/problems.ts";
 import * as readings from "../contract/readings.ts";
@@ -212,6 +213,8 @@ const replies = named({
   SettingsFinding,
   SettingsTest,
   TestSettingsBody,
+  OwnedSet,
+  RefusedDefinition,
   // Replies include defaults, so their schemas differ from those of bodies.
   HttpPlug,
   MqttPlug: MqttPlugSettings,
@@ -225,6 +228,8 @@ const bodies = named({
   ChannelBody,
   ChannelPatch,
   SaveSettingsBody,
+  OwnedBody,
+  ReleaseBody,
   RuleSettings,
   RulePatch,
   ScheduleSettings,
