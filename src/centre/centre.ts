@@ -12,7 +12,6 @@ import type { MinerRow } from "../contract/rows.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
-import type { SiteConnection, SiteReceiver } from "../contract/site-connection.ts";
 import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
 import type { Site as ShownSite } from "../contract/sites.ts";
 import { Events } from "../service/events/events.ts";
@@ -23,6 +22,7 @@ import { ReadShares } from "../service/users/read-shares.ts";
 import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
 import { awayGroups, awayMiner, awayText } from "./away-miner.ts";
+import { ConnectingSites } from "./connecting-sites.ts";
 import { isAboutDefinitions, withCopies } from "./copies.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
 import { isLost, LostCommands, parametersOf } from "./lost-commands.ts";
@@ -30,7 +30,7 @@ import { keyThere, merged, withKey } from "./merge.ts";
 import { Pushes } from "./pushes.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
-import { digestOf, newToken, type SiteLine } from "./site-line.ts";
+import type { SiteLine } from "./site-line.ts";
 import { mergedSummary } from "./summary.ts";
 import { groupNameAt, inward, numberKeys, outward } from "./translate.ts";
 
@@ -80,8 +80,7 @@ class Centre {
   readonly #own: RunningService;
   /** By number, the centre itself (0) first. */
   readonly #sites = new Map<number, Site>();
-  /** Those that connect by themselves. */
-  readonly #lines = new Map<number, SiteLine>();
+  readonly #connecting: ConnectingSites;
   readonly #events: Events;
   readonly #rows: CentreRows;
   readonly #list: ReturnType<typeof minerRows>;
@@ -126,6 +125,10 @@ class Centre {
       },
       get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
       cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
+    });
+    this.#connecting = new ConnectingSites({
+      store: options.store,
+      nameOf: (id) => (id === 0 ? undefined : this.#sites.get(id)?.name),
     });
     this.#pushes = new Pushes({
       store: options.store,
@@ -175,12 +178,12 @@ class Centre {
         hasToken: () => this.#stored(name)?.digest != null,
         isKnown: () => this.#instanceOf(name) !== null,
       };
-      if (line !== undefined) this.#lines.set(id, line);
+      if (line !== undefined) this.#connecting.add(id, line);
       this.#sites.set(id, new Site({ listener, id, name, url, service, connecting, accept }));
     }
     this.#own.useSiteTokens({
-      admitSite: (input) => this.#addToken(input),
-      revokeSite: (input) => this.#deleteToken(input),
+      admitSite: (input) => this.#connecting.admit(input),
+      revokeSite: (input) => this.#connecting.revoke(input),
     });
     for (const site of this.#sites.values()) site.start();
   }
@@ -191,48 +194,6 @@ class Centre {
 
   #instanceOf(name: string): string | null {
     return this.#stored(name)?.instance ?? null;
-  }
-
-  /** The number of the site with this token. */
-  #withToken(digest: string): number | undefined {
-    return this.#options.store.sites.all().find((site) => !site.disabled && site.digest === digest)?.id;
-  }
-
-  /** Accepts a site that connects by itself; undefined if its token was revoked in the meantime. */
-  #take(digest: string, connection: SiteConnection): SiteReceiver | undefined {
-    const id = this.#withToken(digest);
-    return this.#lines.get(id ?? 0)?.take(connection, (instance) => {
-      // It may have been revoked before the site introduced itself.
-      if (this.#withToken(digest) !== id) return "its token was revoked";
-      return instance === this.#options.store.instance ? "it is the centre itself" : null;
-    });
-  }
-
-  /** Throws `not.found` for an unknown site, `not.possible` for one that does not connect by itself. */
-  #lineOf(id: number): { readonly line: SiteLine; readonly name: string } {
-    const { name } = this.#sites.get(id) ?? {};
-    const line = this.#lines.get(id);
-    if (name === undefined || id === 0) throw notFound("site", id);
-    if (line !== undefined) return { line, name };
-    throw new RigbridgeError(
-      "not.possible",
-      `The site ${name} has an address; only sites with connectsOut have a token`,
-    );
-  }
-
-  async #addToken({ id }: Input<"admitSite">): Promise<Reply<"admitSite">> {
-    const { line } = this.#lineOf(id);
-    const token = newToken();
-    await this.#options.store.sites.change(id, { digest: digestOf(token) });
-    line.end("its token was replaced");
-    return { id, token };
-  }
-
-  async #deleteToken({ id }: Input<"revokeSite">): Promise<Reply<"revokeSite">> {
-    const { line, name } = this.#lineOf(id);
-    await this.#options.store.sites.change(id, { digest: null });
-    line.end("its token was revoked");
-    return { success: true, message: `The site ${name} has no token any more, and is not connected` };
   }
 
   /** Throws `service.refused` for what cannot be a site. */
@@ -275,8 +236,8 @@ class Centre {
       ...calls,
       listSites: async (_input, caller) =>
         own.accessOf(caller).all ? this.#others().map((site) => this.#shown(site)) : [],
-      knowsSite: (digest) => this.#withToken(digest) !== undefined,
-      takeSite: (digest, connection) => this.#take(digest, connection),
+      knowsSite: (digest) => this.#connecting.withToken(digest) !== undefined,
+      takeSite: (digest, connection) => this.#connecting.take(digest, connection),
       getSummary: (_input, caller) => this.#summary(caller),
       listMinerRows: this.#list.listMinerRows,
       prepare: (operation, input, caller) =>
@@ -304,7 +265,7 @@ class Centre {
   async #close(): Promise<void> {
     this.#events.close();
     await this.#pushes.close();
-    for (const line of this.#lines.values()) line.end("the service stops", "away");
+    this.#connecting.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));
     await this.#sites.get(0)?.stop();
   }
