@@ -1,7 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseSync, Visitor } from "rolldown/utils";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
 
 /** The pinned Node, or this one where install scripts are off, as in a container. */
@@ -39,7 +38,8 @@ export async function buildPackages(wanted, { over = false } = {}) {
       const bare = await spawned(builder, withoutComments, childEnvironment());
       if (bare.code !== 0) return bare.output;
       removeUnusedTypes(dist);
-      indentWithTabs(dist);
+      const indented = await spawned(builder, [join(root, "scripts", "indent.mjs"), dist], childEnvironment());
+      if (indented.code !== 0) return indented.output;
       writeServiceMessages(dist);
       const web = await spawned(builder, [join(root, "scripts", "web.mjs")], childEnvironment());
       if (web.code !== 0) return web.output;
@@ -65,24 +65,6 @@ function removeUnusedTypes(dist) {
   for (const { types } of Object.values(exports)) add(join(types));
   for (const file of readdirSync(join(root, dist), { recursive: true }).map((each) => join(dist, each)))
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
-}
-
-/** The compiler indents with four spaces, which are a seventh of the package. Texts over several lines keep theirs. */
-function indentWithTabs(dist) {
-  for (const file of readdirSync(join(root, dist), { recursive: true }).map((each) => join(root, dist, each))) {
-    if (!/\.(js|d\.ts)$/.test(file)) continue;
-    const code = readFileSync(file, "utf8");
-    const texts = [];
-    if (code.includes("`"))
-      new Visitor({ TemplateElement: ({ start, end }) => texts.push({ start, end }) }).visit(
-        parseSync(file, code, { lang: file.endsWith(".d.ts") ? "dts" : "js" }).program,
-      );
-    const isText = (at) => texts.some(({ start, end }) => start < at && at <= end);
-    const indented = code.replaceAll(/^(?: {4})+/gm, (spaces, at) =>
-      isText(at) ? spaces : "\t".repeat(spaces.length / 4),
-    );
-    writeFileSync(file, indented);
-  }
 }
 
 /** The package contains only the messages for notifications; the dashboard's are in its own files. */
