@@ -10,7 +10,7 @@ type Place = Pick<Site, "id" | "name" | "groups" | "unreachableSince">;
 
 /** Why nothing is known of the rigs of a site. */
 export const awayText = ({ name, unreachableSince }: Place): string =>
-  `The site ${name} cannot be reached since ${unreachableSince ?? "now"}`;
+  `The site ${name} has been out of reach since ${unreachableSince ?? "now"}`;
 
 /**
  * A miner whose site cannot be reached: what it is and where it belongs, as they last were, and no readings. It counts as
