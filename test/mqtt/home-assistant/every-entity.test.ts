@@ -3,6 +3,7 @@ import type { Bridge } from "../../../src/mqtt/bridge.ts";
 import { minerState } from "../../../src/mqtt/miner-state.ts";
 import type { SimulatedRig } from "../../../src/simulator/index.ts";
 import { specimens } from "../../docs/specimens.ts";
+import { until } from "../../until.ts";
 import { bridgeTo } from "../bridged.ts";
 import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
 import { commandsFor, controllableIn, type EntityCommand } from "./entity-commands.ts";
@@ -80,8 +81,17 @@ async function tell(index: number, entity: string, { topic, payload, becomes }: 
   // An old Antminer uses the same request to read and to write whether it blinks.
   const writes = rig.requests.writes.slice(before).filter((write) => !write.endsWith("action=onPageLoaded"));
   if (becomes === null) return { answer, writes, done, reported: null };
-  const { metaData: _, ...read } = await families.service.pollMiner({ id }, caller);
-  const reported = minerState(read, null)[becomes.field];
+  const read = async () => {
+    const { metaData: _, ...miner } = await families.service.pollMiner({ id }, caller);
+    return minerState(miner, null)[becomes.field];
+  };
+  let reported: Awaited<ReturnType<typeof read>> = null;
+  // A reading goes without an answer that comes late; the next one has it.
+  const isRead = async () => {
+    reported = await read();
+    return reported !== null || isUnknown(specimens[index]?.driver ?? "", entity);
+  };
+  await until(isRead, `${entity} to be read`);
   const says = (heard: Received) =>
     at(topicOf(uid, "state"))(heard) && JSON.parse(heard.payload)[becomes.field] === reported;
   await listening.until(says, from);
