@@ -48,7 +48,10 @@ export interface CentreOptions {
   /** The service in this process: its rigs are site 0, and its users are the users of the centre. */
   readonly own: RunningService;
   readonly places: readonly SitePlace[];
-  readonly store: Pick<Store, "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "maintenance">;
+  readonly store: Pick<
+    Store,
+    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "maintenance"
+  >;
   readonly display: () => Display;
   readonly log: Logger;
 }
@@ -285,7 +288,7 @@ class Centre {
     const [site = 0, another] = sites;
     if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
     if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
-    if (method !== "GET" && isAboutDefinitions(name)) return this.#defined(name, there, caller);
+    if (method !== "GET" && site === 0 && isAboutDefinitions(name)) return this.#defined(name, there, caller);
     if (name === "getMiner" && "id" in there) {
       const away = await this.#awayMiner(site, Number(there.id), caller);
       if (away !== null) return away;

@@ -1,6 +1,5 @@
-import type { DefinitionKind } from "../contract/owned.ts";
+import type { DefinitionKind, SiteCopy } from "../contract/owned.ts";
 import { isRecord } from "../contract/record.ts";
-import type { SiteCopy } from "../contract/rules.ts";
 import type { CallName } from "../contract/service.ts";
 
 /** The operations about definitions, which may be for other sites too. */
@@ -16,6 +15,13 @@ const kinds: Partial<Record<CallName, DefinitionKind>> = {
   listMaintenance: "maintenance",
   addMaintenance: "maintenance",
   deleteMaintenance: "maintenance",
+  listPools: "pool",
+  getPool: "pool",
+  savePool: "pool",
+  deletePool: "pool",
+  listPoolGroups: "poolGroup",
+  savePoolGroup: "poolGroup",
+  deletePoolGroup: "poolGroup",
 };
 
 /** Whether an operation is about definitions. */
@@ -29,11 +35,13 @@ export function withCopies(
 ): unknown {
   const kind = kinds[name];
   if (kind === undefined) return reply;
-  const withSites = (each: unknown): unknown =>
-    isRecord(each) && isRecord(each.definition) && each.definition.runsAt !== undefined
-      ? { ...each, sites: copiesOf(kind, each.definition) }
-      : each;
+  const withSites = (each: unknown): unknown => {
+    if (!isRecord(each)) return each;
+    const definition = isRecord(each.definition) ? each.definition : each;
+    return definition.runsAt === undefined ? each : { ...each, sites: copiesOf(kind, definition) };
+  };
   if (Array.isArray(reply)) return reply.map(withSites);
   if (isRecord(reply) && Array.isArray(reply.rules)) return { ...reply, rules: reply.rules.map(withSites) };
+  if (isRecord(reply) && Array.isArray(reply.list)) return { ...reply, list: reply.list.map(withSites) };
   return withSites(reply);
 }

@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
-import type { DefinitionKind, OwnedSet } from "../contract/owned.ts";
+import {
+  type DefinitionKind,
+  definitionKinds,
+  type OwnedSet,
+  type RefusedDefinition,
+  type SiteCopy,
+} from "../contract/owned.ts";
 import { type ProblemCode, RigbridgeError } from "../contract/problems.ts";
-import type { SiteCopy } from "../contract/rules.ts";
 import { runsAtSite } from "../contract/runs-at.ts";
 import type { Caller, Input } from "../contract/service.ts";
 import type { Site as ShownSite } from "../contract/sites.ts";
 import { keyOf } from "../service/automation/rule-rows.ts";
 import { enabled } from "../service/crud.ts";
+import { shownName } from "../service/money/pool-book.ts";
 import { byTimer } from "../service/repeat.ts";
-import type { Store, Stored } from "../store/index.ts";
+import type { Store, Stored, StoredPool } from "../store/index.ts";
 import type { Site } from "./site.ts";
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -29,6 +35,8 @@ interface Answer {
 
 interface SiteState {
   readonly answers: ReadonlyMap<string, Answer>;
+  /** Pools that are for it no longer, but which it uses, with that reason. */
+  readonly left: readonly RefusedDefinition[];
   /** When the site took the last change, ISO; null = unknown. */
   readonly time: string | null;
   /** Why the site takes no set at all; null if it does. */
@@ -36,7 +44,7 @@ interface SiteState {
 }
 
 export interface PushesOptions {
-  readonly store: Pick<Store, "rules" | "schedules" | "maintenance">;
+  readonly store: Pick<Store, "rules" | "schedules" | "maintenance" | "pools" | "poolGroups">;
   readonly sites: () => readonly Site[];
   /** Whether this user may still define something for the sites. */
   readonly mayDefine: (makerId: number | null) => boolean;
@@ -62,7 +70,7 @@ const passing: ReadonlySet<ProblemCode> = new Set([
   "store.full",
 ]);
 
-const unknown: SiteState = { answers: new Map(), time: null, problem: null };
+const unknown: SiteState = { answers: new Map(), left: [], time: null, problem: null };
 
 /**
  * Brings what is defined here for other sites to them, each as a whole set: when it changes, and when a site is reached that
@@ -105,8 +113,8 @@ export class Pushes {
 
   /** The same arrays as long as nothing is defined otherwise. */
   #rows(): readonly unknown[] {
-    const { rules, schedules, maintenance } = this.#options.store;
-    return [rules.all(), schedules.all(), maintenance.all()];
+    const { rules, schedules, maintenance, pools, poolGroups } = this.#options.store;
+    return [rules, schedules, maintenance, pools, poolGroups].map((each) => each.all());
   }
 
   /** Asks a site what it has, and brings it what it should have. */
@@ -144,14 +152,18 @@ export class Pushes {
   shownAt(site: Site): ShownSite["definitions"] {
     const { texts } = this.#wanted(site);
     const copies = Array.from(texts, ([id, text]) => ({ id, ...this.#copyAt(site, id, text) }));
-    if (copies.length === 0) return undefined;
+    const { left } = this.#states.get(site.id) ?? unknown;
+    if (copies.length + left.length === 0) return undefined;
     const count = (state: SiteCopy["state"]): number => copies.filter((each) => each.state === state).length;
     return {
       pushed: count("pushed"),
       pending: count("pending"),
-      refused: copies.flatMap(({ id, state, problem }) =>
-        state === "refused" ? [{ ...namedBy(id), message: problem ?? "" }] : [],
-      ),
+      refused: [
+        ...copies.flatMap(({ id, state, problem }) =>
+          state === "refused" ? [{ ...namedBy(id), message: problem ?? "" }] : [],
+        ),
+        ...left,
+      ],
     };
   }
 
@@ -186,11 +198,34 @@ export class Pushes {
         texts.set(idOf(kind, definition), JSON.stringify(itself));
         return [itself];
       });
+    const shared = <R extends object>(
+      kind: DefinitionKind,
+      rows: readonly (R & Shared)[],
+      definitionOf: (row: R) => Definition,
+    ): Definition[] =>
+      rows.flatMap((row) => {
+        if (row.centre !== undefined || !runsAtSite(row.runsAt, site.name)) return [];
+        const definition = definitionOf(row);
+        texts.set(idOf(kind, definition), JSON.stringify(definition));
+        return [definition];
+      });
+    const pools = shared("pool", enabled(store.pools), poolOf);
+    const poolGroups = shared("poolGroup", enabled(store.poolGroups), ({ name, pools: ids }) => ({
+      name,
+      pools: ids.flatMap((id) => {
+        const pool = store.pools.get(id);
+        return pool === undefined ? [] : [shownName(pool)];
+      }),
+    }));
     const set = {
       rules: those("rule", enabled(store.rules)),
       schedules: those("schedule", enabled(store.schedules)),
       maintenance: those("maintenance", enabled(store.maintenance)),
+      // An earlier release refuses a set with these, so that it gets them only if there are any.
+      ...(pools.length > 0 ? { pools } : {}),
+      ...(poolGroups.length > 0 ? { poolGroups } : {}),
     };
+    // No salt is needed for the passwords of pools: a site shows this name only to its centre.
     const version = createHash("sha256").update(JSON.stringify(set)).digest("hex");
     return { input: { version, ...set }, texts };
   }
@@ -211,8 +246,9 @@ export class Pushes {
         if (before !== undefined) this.#options.changed(site, []);
         return;
       }
-      const isThere = has?.version === wanted.input.version && has.refused.length === 0;
-      this.#answered(site, wanted, isThere ? has : await service.replaceOwned(wanted.input, caller));
+      const set = has?.pools === undefined ? withoutPools(wanted.input) : wanted.input;
+      const isThere = has?.version === set.version && has.refused.length === 0;
+      this.#answered(site, wanted, isThere ? has : await this.#replace(site, wanted, caller));
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       if (!passing.has(error.code)) this.#failed(site, error.message);
@@ -220,12 +256,28 @@ export class Pushes {
     }
   }
 
-  #answered(site: Site, { texts }: WantedSet, { refused, time }: OwnedSet): void {
+  /** A site of an earlier release takes no pools, but all else. */
+  async #replace({ service }: Site, { input }: WantedSet, caller: Caller): Promise<OwnedSet> {
+    try {
+      return await service.replaceOwned(input, caller);
+    } catch (error) {
+      const isRefused = error instanceof RigbridgeError && error.code === "input.invalid";
+      const others = withoutPools(input);
+      if (!isRefused || others === input) throw error;
+      return service.replaceOwned(others, caller);
+    }
+  }
+
+  #answered(site: Site, { texts }: WantedSet, { refused, time, pools }: OwnedSet): void {
     const problems = new Map(refused.map(({ kind, name, message }) => [`${kind} ${name}`, message]));
+    const isOld = pools === undefined;
+    const problemOf = (id: string): string | null =>
+      isOld && /^pool(?:Group)? /.test(id) ? needsNewer : (problems.get(id) ?? null);
     const answers = new Map(
-      Array.from(texts, ([id, text]): [string, Answer] => [id, { text, problem: problems.get(id) ?? null }]),
+      Array.from(texts, ([id, text]): [string, Answer] => [id, { text, problem: problemOf(id) }]),
     );
-    this.#become(site, { answers, time, problem: null });
+    const left = refused.filter(({ kind, name }) => !texts.has(`${kind} ${name}`));
+    this.#become(site, { answers, left, time, problem: null });
   }
 
   #failed(site: Site, problem: string): void {
@@ -239,7 +291,11 @@ export class Pushes {
     const refused = Array.from(state.answers, ([id, { problem }]) =>
       problem === null ? [] : [`${namedBy(id).name}: ${problem}`],
     );
-    this.#options.changed(site, [...(state.problem === null ? [] : [state.problem]), ...refused.flat()]);
+    this.#options.changed(site, [
+      ...(state.problem === null ? [] : [state.problem]),
+      ...refused.flat(),
+      ...state.left.map(({ name, message }) => `${name}: ${message}`),
+    ]);
   }
 
   #after(ms: number, work: () => void): void {
@@ -266,17 +322,49 @@ const isOver = ({ until }: Definition, now: number): boolean => Date.parse(Strin
 const sitesIn = ({ runsAt }: Definition): string[] | undefined =>
   Array.isArray(runsAt) ? runsAt.map(String) : undefined;
 
-const idOf = (kind: DefinitionKind, definition: Definition): string =>
-  `${kind} ${keyOf({ key: null, name: "", definition })}`;
+const idOf = (kind: DefinitionKind, definition: Definition): string => {
+  const { description, url } = definition;
+  const name =
+    kind === "pool"
+      ? shownName({ description: String(description), url: String(url) })
+      : keyOf({ key: null, name: "", definition });
+  return `${kind} ${name}`;
+};
+
+/** A pool or pool group, which may be for other sites. */
+interface Shared {
+  readonly runsAt?: readonly string[] | undefined;
+  readonly centre?: string | undefined;
+}
+
+/** A pool as a site gets it: by the name that it is shown with, and with its password. */
+const poolOf = (pool: StoredPool): Definition => ({
+  description: shownName(pool),
+  coinShortName: pool.coinShortName,
+  coinAlgorithm: pool.coinAlgorithm,
+  url: pool.url,
+  workerName: pool.workerName,
+  walletAddress: pool.walletAddress,
+  plainWorkerPassword: pool.plainWorkerPassword,
+});
+
+/** The set for a site of an earlier release. Its name is another one, so that the whole is sent once it takes pools. */
+function withoutPools(input: WantedSet["input"]): WantedSet["input"] {
+  const { pools, poolGroups, version, ...others } = input;
+  return (pools ?? poolGroups) === undefined ? input : { version: `${version} without pools`, ...others };
+}
+
+const needsNewer = "It takes no pools; a newer version of Rigbridge does";
 
 /** Kind and name in an id. */
 function namedBy(id: string): { readonly kind: DefinitionKind; readonly name: string } {
   const [kind = ""] = id.split(" ", 1);
   const name = id.slice(kind.length + 1);
-  return { kind: kind === "rule" || kind === "schedule" ? kind : "maintenance", name };
+  return { kind: definitionKinds.find((each) => each === kind) ?? "maintenance", name };
 }
 
-const isEmpty = ({ rules, schedules, maintenance, refused }: OwnedSet): boolean =>
-  rules + schedules + maintenance + refused.length === 0;
+const isEmpty = ({ rules, schedules, maintenance, pools = 0, poolGroups = 0, refused }: OwnedSet): boolean =>
+  rules + schedules + maintenance + pools + poolGroups + refused.length === 0;
 
-const textOf = ({ answers, time, problem }: SiteState): string => JSON.stringify([[...answers], time, problem]);
+const textOf = ({ answers, left, time, problem }: SiteState): string =>
+  JSON.stringify([[...answers], left, time, problem]);

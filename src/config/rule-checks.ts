@@ -53,10 +53,11 @@ const elsewhere: KnownNames = {
 const namesFor = ({ runsAt }: { readonly runsAt?: readonly string[] | undefined }, known: KnownNames): KnownNames =>
   runsHere(runsAt) ? known : elsewhere;
 
-function siteFindings(
+/** Sites that do not exist. */
+export function siteFindings(
   { runsAt = [] }: { readonly runsAt?: readonly string[] | undefined },
   path: Path,
-  { sites, isLimited }: KnownNames,
+  { sites, isLimited }: Pick<KnownNames, "sites" | "isLimited">,
 ): Finding[] {
   const at = [...path, "runsAt"];
   const names = runsAt.filter((name) => name !== hereName);

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
+import { CoinName, GetsIt, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
@@ -188,12 +188,14 @@ export const PoolSettings = z.strictObject({
     .describe("short name of the coin"),
   algorithm: z.string().max(64).default("").describe("id of the algorithm"),
   view: PoolViewSettings.optional().describe("the pool's own figures of its workers; absent = not asked"),
+  runsAt: GetsIt,
 });
 export type PoolSettings = z.infer<typeof PoolSettings>;
 
 export const PoolGroupSettings = z.strictObject({
   name,
   pools: z.array(name).describe("names of pools, in order of priority"),
+  runsAt: GetsIt,
 });
 
 export const CoinSettings = z.strictObject({

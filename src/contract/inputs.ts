@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { coinMistakes } from "./coin-mistakes.ts";
 import { eventTypes } from "./events.ts";
+import { naming } from "./form-kind.ts";
 import { keyWording } from "./idempotency.ts";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
@@ -246,6 +247,15 @@ export const PoolUrl = Line(512)
     "must be scheme://host:port",
   );
 
+/** The sites of a pool or pool group. It does nothing by itself, so that it can always be used here too. */
+export const GetsIt = z
+  .array(naming("runsAt", Line(200).min(1)))
+  .max(200)
+  .optional()
+  .describe(
+    "names of the other sites that get it, all for each of them; it can be used here in any case, also without `here`",
+  );
+
 export const PoolBody = z.object({
   id: BodyId,
   description: optionalLine(200),
@@ -259,6 +269,7 @@ export const PoolBody = z.object({
   workerName: optionalLine(256),
   walletAddress: optionalLine(256),
   plainWorkerPassword: secret(optionalLine(256)),
+  runsAt: GetsIt,
 });
 
 export const PoolGroupBody = z.object({
@@ -268,6 +279,7 @@ export const PoolGroupBody = z.object({
     .transform((id) => id ?? 0),
   name: Line(200).min(1),
   pools: z.array(z.int().min(1)).max(100).optional(),
+  runsAt: GetsIt,
 });
 
 const GroupOf = z

@@ -988,14 +988,14 @@ export const operations = {
   listOwned: get("/api/owned", viewers, {
     scope: "own",
     summary:
-      "What centres have defined for this service: rules, schedules and maintenance windows, and what was not taken; for callers who see all groups and pools",
+      "What centres have defined for this service: rules, schedules, maintenance windows, pools and pool groups, and what was not taken; for callers who see all groups and pools",
     reply: named<OwnedSet[]>(z.array(OwnedSet)),
     extension,
   }),
   replaceOwned: put("/api/owned", centres, {
     scope: "own",
     summary:
-      "Replaces what a centre defines here by a whole set, in one step; only for a user that is a centre. A definition that cannot be taken is answered with the reason, and what was there before it stays",
+      "Replaces what a centre defines here by a whole set; only for a user that is a centre. A definition that cannot be taken is answered with the reason, and what was there before it stays",
     body: OwnedBody,
     reply: named<OwnedSet>(OwnedSet),
     extension,

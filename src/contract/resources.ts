@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
 import { CodedText } from "./coded-text.ts";
+import { sharing } from "./owned.ts";
 import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
@@ -305,7 +306,10 @@ export const Pool = z.object({
   url: text,
   workerName: text,
   walletAddress: text,
-  plainWorkerPassword: secret(z.string()).describe("empty for users with the privilege view"),
+  plainWorkerPassword: secret(z.string()).describe(
+    "empty for users with the privilege view, and for a pool of a centre",
+  ),
+  ...sharing,
 });
 export type Pool = z.infer<typeof Pool>;
 
@@ -317,6 +321,7 @@ export const PoolGroup = z.object({
   id: text,
   name: text,
   pools: z.array(int).describe("Static IDs, in order of priority (Rigbridge extension)"),
+  ...sharing,
 });
 export type PoolGroup = z.infer<typeof PoolGroup>;
 

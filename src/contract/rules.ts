@@ -3,6 +3,7 @@ import { CodedText } from "./coded-text.ts";
 import { Duration } from "./duration.ts";
 import { asked, naming, type Reference } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
+import { SiteCopy } from "./owned.ts";
 import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from "./rule-conditions.ts";
 import { Key, Steps } from "./steps.ts";
 
@@ -241,21 +242,6 @@ const lastRun = z
 const definition = z
   .record(text, z.unknown())
   .describe("as it was written, with durations in seconds and without the headers of web hooks");
-
-export const pushStates = ["pushed", "pending", "refused"] as const;
-
-/** A definition at a site that it was pushed to. */
-export const SiteCopy = z.object({
-  name: text.describe("name of the site"),
-  state: z
-    .enum(pushStates)
-    .describe(
-      "pushed: the site acts by it as it is now; pending: the site has not confirmed it yet, and acts by what it got before; refused: the site does not take it",
-    ),
-  time: time.nullable().describe("when the site took the last change; null = unknown"),
-  problem: text.nullable().describe("why it is not there, in the words of the site; null if nothing is wrong"),
-});
-export interface SiteCopy extends z.infer<typeof SiteCopy> {}
 
 const owners = {
   owner: z

@@ -50,7 +50,7 @@ export async function openCore(options: ServiceOptions) {
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
   const accessBook = new AccessBook(store);
-  const pools = new PoolBook(store, coins, accessBook);
+  const pools = new PoolBook(store, coins, accessBook, settings.part("checks of pools", ["sites"]).now);
   settings.part("lists of the file", liveLists).onChange(async (lists) => {
     await declareCoins(lists, store);
     coins.follow(lists);

@@ -22,6 +22,16 @@ export function findOwn<T>(collection: Collection<T>, id: number, what: string):
   return row;
 }
 
+/** Throws `owned.by-centre` for what a centre has defined here. */
+export function refuseOfCentre(
+  { centre }: { readonly centre?: string | undefined },
+  what: string,
+  id: number | string,
+) {
+  if (centre !== undefined)
+    throw new RigbridgeError("owned.by-centre", detail("thing.ofCentre", { thing: thing(what), id, centre }));
+}
+
 /** The fields of a body that are defined. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);

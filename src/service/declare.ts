@@ -32,6 +32,7 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
           workerName: pool.worker,
           walletAddress: pool.wallet,
           plainWorkerPassword: pool.password,
+          ...(pool.runsAt === undefined ? {} : { runsAt: pool.runsAt }),
         };
         return [pool.name, row] as const;
       }),
@@ -39,7 +40,9 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
   );
   const poolIds = (names: readonly string[]): number[] => idsOf(names, pools);
   await store.poolGroups.declare(
-    new Map(config.poolGroups.map((group) => [group.name, { name: group.name, pools: poolIds(group.pools) }])),
+    new Map(
+      config.poolGroups.map(({ name, pools: names, ...others }) => [name, { name, pools: poolIds(names), ...others }]),
+    ),
   );
   await store.templates.declare(
     new Map(

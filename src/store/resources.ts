@@ -21,6 +21,9 @@ const text = z.string();
 const optional = z.string().nullable();
 const ids = z.array(z.int());
 
+/** The centre that it belongs to: the name of its user; absent for what belongs to the service itself. */
+const centre = text.optional();
+
 export const StoredMiner = z.object({
   address: text.describe("canonical text"),
   name: optional,
@@ -62,10 +65,12 @@ export const StoredPool = z.object({
   workerName: text,
   walletAddress: text,
   plainWorkerPassword: text,
+  runsAt: z.array(text).optional().describe("other sites that get it"),
+  centre,
 });
 export type StoredPool = z.infer<typeof StoredPool>;
 
-export const StoredPoolGroup = z.object({ name: text, pools: ids });
+export const StoredPoolGroup = z.object({ name: text, pools: ids, runsAt: z.array(text).optional(), centre });
 export type StoredPoolGroup = z.infer<typeof StoredPoolGroup>;
 
 export const StoredHost = z.object({
@@ -103,9 +108,6 @@ export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
 /** The user who created it over the API, whose access it has; null for the file and for the owner. */
 const makerId = z.int().nullable().default(null);
-
-/** The centre that it belongs to: the name of its user; absent for what belongs to the service itself. */
-const centre = text.optional();
 
 /** Checked by the service, so that a row refused by a later version does not keep the store from opening. */
 const definition = z.record(text, z.unknown());

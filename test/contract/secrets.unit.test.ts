@@ -91,6 +91,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "changeChannel takes .body",
     "addAgent answers .token",
     "admitSite answers .token",
+    "replaceOwned takes .pools[][]",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",

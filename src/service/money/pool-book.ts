@@ -1,14 +1,16 @@
+import { siteFindings } from "../../config/rule-checks.ts";
 import { invalidAll, type Mistake, mistake, notFound, RigbridgeError, thing } from "../../contract/problems.ts";
-import type { Pool } from "../../contract/resources.ts";
+import type { Pool, PoolGroup } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import { passwordIn } from "../../link/pool-login.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import { detail } from "../../messages/detail.ts";
-import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
-import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
+import type { Collection, Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
+import { done, enabled, find, findOwn, given, refuseInUse, refuseOfCentre } from "../crud.ts";
 import { isLinked, type Links } from "../links.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
@@ -30,6 +32,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
+  readonly #settings: Sections<"sites">;
   /** By group. */
   readonly #logins = new Map<
     number,
@@ -40,10 +43,11 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   #byPort: Index = new Map();
   #byHost: Index = new Map();
 
-  constructor(store: Store, coins: Coins, accessBook: AccessBook) {
+  constructor(store: Store, coins: Coins, accessBook: AccessBook, settings: Sections<"sites">) {
     this.#store = store;
     this.#coins = coins;
     this.#accessBook = accessBook;
+    this.#settings = settings;
     this.renew();
   }
 
@@ -133,12 +137,22 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   };
 
   readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
-    const existing = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
+    const existing = id === 0 ? undefined : own(this.#store.pools, id, "pool");
+    const sites = this.#siteMistakes(body);
+    const pool = { ...this.poolOf(body, existing, sites), runsAt: sitesOf(body, existing) };
+    const saved =
+      existing === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(existing.id, pool);
+    this.renew();
+    return this.#present(saved);
+  };
+
+  /** The pool of a body. Throws `input.invalid`, also with other mistakes. */
+  poolOf(body: Omit<Input<"savePool">, "id">, existing?: StoredPool, others: readonly Mistake[] = []): StoredPool {
     const fields = { ...empty, ...existing, ...given(body) };
-    const mistakes = this.#mistakesIn(fields.url, body);
+    const mistakes = [...this.#mistakesIn(fields.url, body), ...others];
     if (mistakes.length > 0) throw invalidAll(mistakes);
     const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
-    const pool: StoredPool = {
+    return {
       description: fields.description,
       coinClass: body.coinClass ?? coin?.coinClass ?? (fields.coinShortName === "" ? "PreDefined" : "UserDefined"),
       coinShortName: coin?.shortName ?? fields.coinShortName,
@@ -150,14 +164,24 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       walletAddress: fields.walletAddress,
       plainWorkerPassword: fields.plainWorkerPassword,
     };
-    const saved =
-      existing === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(existing.id, pool);
-    this.renew();
-    return this.#present(saved);
-  };
+  }
+
+  #siteMistakes({ runsAt }: { readonly runsAt?: readonly string[] | undefined }): Mistake[] {
+    const sites = new Set(this.#settings.sites.map(({ name }) => name));
+    return siteFindings({ runsAt }, [], { sites, isLimited: false }).map((each) => ({ ...each, path: "runsAt" }));
+  }
 
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
-    const pool = findOwn(this.#store.pools, id, "pool");
+    const pool = own(this.#store.pools, id, "pool");
+    this.refuseUsedPool(id);
+    await this.#store.pools.remove(id);
+    await forgetFor(this.#store, "pools", id);
+    this.renew();
+    return done(`Pool ${pool.description || pool.url} removed`);
+  };
+
+  /** Throws `in.use` if something here uses the pool. */
+  refuseUsedPool(id: number): void {
     refuseInUse(`Pool ${id}`, [
       ...enabled(this.#store.poolGroups).flatMap(({ name, pools }) =>
         pools.includes(id) ? [`pool group ${name}`] : [],
@@ -167,17 +191,13 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ),
       ...this.#listsNaming("pool", id),
     ]);
-    await this.#store.pools.remove(id);
-    await forgetFor(this.#store, "pools", id);
-    this.renew();
-    return done(`Pool ${pool.description || pool.url} removed`);
-  };
+  }
 
   readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
-    this.#groups(this.#accessBook.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
+    this.#groups(this.#accessBook.of(caller)).map(presentGroup);
 
-  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: poolIds }) => {
-    const existing = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
+  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: poolIds, runsAt }) => {
+    const existing = id === 0 ? undefined : own(this.#store.poolGroups, id, "pool group");
     const pools = poolIds ?? existing?.pools ?? [];
     const mistakes: Mistake[] = pools.flatMap((pool, index) =>
       enabled(this.#store.pools).some((each) => each.id === pool)
@@ -186,23 +206,30 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     );
     if (mistakes.length > 0)
       throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
-    const group = { name, pools: [...pools] };
+    const sites = this.#siteMistakes({ runsAt });
+    if (sites.length > 0) throw invalidAll(sites);
+    const group = { name, pools: [...pools], runsAt: sitesOf({ runsAt }, existing) };
     const { poolGroups } = this.#store;
     const saved = existing === undefined ? await poolGroups.add(group) : await poolGroups.change(existing.id, group);
-    return { id: String(saved.id), name: saved.name, pools: saved.pools };
+    return presentGroup(saved);
   };
 
   readonly deletePoolGroup: MiningService["deletePoolGroup"] = async ({ id }) => {
-    const group = findOwn(this.#store.poolGroups, id, "pool group");
+    const group = own(this.#store.poolGroups, id, "pool group");
+    this.refuseUsedGroup(id);
+    await this.#store.poolGroups.remove(id);
+    return done(`Pool group ${group.name} removed`);
+  };
+
+  /** Throws `in.use` if something here uses the pool group. */
+  refuseUsedGroup(id: number): void {
     refuseInUse(`Pool group ${id}`, [
       ...enabled(this.#store.managedMiners).flatMap((miner) =>
         miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
       ...this.#listsNaming("poolGroup", id),
     ]);
-    await this.#store.poolGroups.remove(id);
-    return done(`Pool group ${group.name} removed`);
-  };
+  }
 
   /** API-defined lists that name this pool or pool group; lists of the file are changed only there. */
   #listsNaming(kind: "pool" | "poolGroup", id: number): string[] {
@@ -259,13 +286,40 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   #present({ owner, key, disabled, ...pool }: Stored<StoredPool>): Pool {
-    return { ...pool, coinDisplayName: this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName };
+    const coinDisplayName = this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName;
+    return { ...pool, coinDisplayName, ...(pool.centre === undefined ? {} : { plainWorkerPassword: "" }) };
   }
 }
 
 /** The name of a pool in lists and in steps. */
 export const shownName = ({ description, url }: Pick<StoredPool, "description" | "url">): string =>
   description || hostOf(url);
+
+const presentGroup = ({ id, name, pools, runsAt, centre }: Stored<StoredPoolGroup>): PoolGroup => ({
+  id: String(id),
+  name,
+  pools,
+  ...given({ runsAt, centre }),
+});
+
+/** A row that may be changed here. Throws `not.found`, `owned.by-file` or `owned.by-centre`. */
+function own<T extends { readonly centre?: string | undefined }>(
+  collection: Collection<T>,
+  id: number,
+  what: string,
+): Stored<T> {
+  const row = findOwn(collection, id, what);
+  refuseOfCentre(row, what, id);
+  return row;
+}
+
+interface Shared {
+  readonly runsAt?: string[] | undefined;
+}
+
+/** The sites after a change; an empty list is none. */
+const sitesOf = ({ runsAt }: Shared, existing: Shared | undefined): string[] | undefined =>
+  runsAt === undefined ? existing?.runsAt : runsAt.length === 0 ? undefined : runsAt;
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 

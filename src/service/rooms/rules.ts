@@ -71,6 +71,11 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
       targets,
       now,
       log,
+      book: core.book,
+      poolsChanged: () => {
+        registry.changeAll();
+        miners.managed.syncAll();
+      },
       names: ruleNames(core),
       stepMistakes: (list, maker, path) => refusals(list, maker, limits, path),
     }),

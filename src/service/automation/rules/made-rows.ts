@@ -10,8 +10,9 @@ import type { RunStep } from "../../../contract/steps.ts";
 import { messageOf, worded } from "../../../contract/wording.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Collection, Store, Stored } from "../../../store/index.ts";
-import { enabled, given } from "../../crud.ts";
+import { enabled, given, refuseOfCentre } from "../../crud.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
+import type { PoolBook } from "../../money/pool-book.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
 import { nameSpace, ownFirst } from "../rights.ts";
 import { keyOf } from "../rule-rows.ts";
@@ -28,6 +29,9 @@ export interface RuleOperationsOptions {
   readonly now: () => number;
   readonly targets: StepTargets;
   readonly log: Logger;
+  readonly book: PoolBook;
+  /** A centre has defined pools or pool groups otherwise. */
+  poolsChanged(): void;
   /** The rights of this creator's steps. */
   names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs"> & {
     readonly sites: ReadonlySet<string>;
@@ -75,11 +79,7 @@ export function madeRows(options: RuleOperationsOptions) {
     const row = found(collection, id, what, caller);
     if (row.owner === "file")
       throw new RigbridgeError("owned.by-file", detail("thing.owned", { thing: thing(what), id }));
-    if (row.centre !== undefined)
-      throw new RigbridgeError(
-        "owned.by-centre",
-        detail("thing.ofCentre", { thing: thing(what), id, centre: row.centre }),
-      );
+    refuseOfCentre(row, what, id);
     return row;
   }
 

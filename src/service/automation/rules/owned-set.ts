@@ -159,10 +159,12 @@ export interface OwnedSetOptions {
   readonly checks: DefinitionChecks;
   readonly access: Access;
   readonly centre: Centre;
+  /** The pools and pool groups of the set that are not here, as `kind name`. */
+  readonly untaken: ReadonlySet<string>;
 }
 
 /** A set of definitions, sorted into what this service takes and what it refuses. */
-export function ownedSet({ store, targets, checks, access, centre }: OwnedSetOptions, set: Definitions) {
+export function ownedSet({ store, targets, checks, access, centre, untaken }: OwnedSetOptions, set: Definitions) {
   const rules = new SetOfKind<RuleSettings, StoredRule>(
     {
       kind: "rule",
@@ -207,7 +209,7 @@ export function ownedSet({ store, targets, checks, access, centre }: OwnedSetOpt
     const faults = new Map(
       accepted.map((piece): [Piece, readonly Mistake[]] => {
         const mistakes = piece.check(together);
-        return [piece, [...mistakes, ...lostNames(piece, gone)]];
+        return [piece, [...mistakes, ...lostNames(piece, gone), ...untakenNames(piece, untaken)]];
       }),
     );
     if ([...faults.values()].every((mistakes) => mistakes.length === 0))
@@ -231,6 +233,15 @@ const lostNames = ({ links }: Piece, gone: ReadonlyMap<number, string>): Mistake
     const key = /^(?:rule|inhibitor) /.test(name) ? gone.get(id) : undefined;
     return key === undefined ? [] : [{ path: "", message: `there is no rule "${key}"` }];
   });
+
+/** Names of pools of this set that were not taken: another pool of that name is not meant. */
+const untakenNames = ({ links }: Piece, untaken: ReadonlySet<string>): Mistake[] =>
+  Object.keys(links).flatMap((named) =>
+    untaken.has(named) ? [{ path: "", message: `it names the ${quoted(named)}, which is not taken` }] : [],
+  );
+
+const quoted = (named: string): string =>
+  named.replace(/^(pool|poolGroup) (.*)$/s, (_, kind, name) => `pool${kind === "pool" ? "" : " group"} "${name}"`);
 
 /** The rules of a set that would run each other in a loop, also by way of other rules. */
 function loopsIn(pieces: readonly Piece[], store: Store, targets: StepTargets): Map<Piece, Mistake> {
@@ -266,7 +277,7 @@ function loopsIn(pieces: readonly Piece[], store: Store, targets: StepTargets): 
 /** Characters of a sentence that is kept. */
 const longest = 1_000;
 
-const sentenceOf = (mistakes: readonly Mistake[]): string =>
+export const sentenceOf = (mistakes: readonly Mistake[]): string =>
   mistakes
     .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
     .join("; ")

@@ -8,6 +8,7 @@ import { done, enabled, find } from "../../crud.ts";
 import { madeLists } from "../made-lists.ts";
 import type { DefinitionChecks } from "./checks.ts";
 import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
+import { OwnedPools } from "./owned-pools.ts";
 import { type Centre, ownedSet, rowsOf } from "./owned-set.ts";
 
 export type OwnedOperations = Pick<MiningService, "listOwned" | "replaceOwned" | "releaseOwned">;
@@ -19,6 +20,7 @@ export function ownedOperations(
   log: Logger,
 ): OwnedOperations {
   const { automation, store, accessBook, targets, now } = options;
+  const pools = new OwnedPools(options);
 
   /** The centre that calls, whose access was checked. */
   const centreOf = ({ userId = 0, centre }: Caller): Centre =>
@@ -27,17 +29,22 @@ export function ownedOperations(
   const rowOf = ({ id, name }: Centre): Stored<StoredCentre> | undefined =>
     enabled(store.centres).find((row) => row.name === name || row.userId === id);
 
+  const isMine = ({ userId, name }: StoredCentre, caller: Caller): boolean =>
+    userId === null ? caller.centre === name : caller.userId === userId;
+
   const present = (row: StoredCentre, caller: Caller): OwnedSet => {
     const owned = { id: row.userId, name: row.name };
     return {
       centre: row.name,
-      mine: row.userId === null ? caller.centre === row.name : caller.userId === row.userId,
-      version: row.version,
+      mine: isMine(row, caller),
+      // It is a digest over passwords, too, by which a guess at one could be checked.
+      version: isMine(row, caller) ? row.version : "",
       time: new Date(row.at).toISOString(),
       actor: row.actor,
       rules: rowsOf(store.rules, owned).length,
       schedules: rowsOf(store.schedules, owned).length,
       maintenance: rowsOf(store.maintenance, owned).length,
+      ...pools.counts(row.name),
       refused: [...row.refused],
     };
   };
@@ -58,34 +65,50 @@ export function ownedOperations(
     replaceOwned: async (body, caller) => {
       const centre = centreOf(caller);
       const access = accessBook.of({ actor: "service", ...(centre.id === null ? {} : { userId: centre.id }) });
-      const { refused, rules, schedules, windows } = ownedSet({ store, targets, checks, access, centre }, body);
+      const { name, id: userId } = centre;
+      // First, so that what is defined below has an owner; a set without its name is pushed again.
+      const before =
+        rowOf(centre) ??
+        (await store.centres.add({ name, userId, version: "", at: now(), actor: caller.actor, refused: [] }));
+      // Before the rules that name them.
+      const taken = pools.take(body, centre, before.name);
+      const { rules, schedules, windows, ...others } = ownedSet(
+        { store, targets, checks, access, centre, untaken: taken.untaken },
+        body,
+      );
       const count = enabled(store.rules).length + rules.added.length - rules.removed.length;
       if (rules.added.length > 0 && count > mostRules)
         throw new RigbridgeError("not.possible", detail("rule.most", { count: mostRules }));
-      const before = rowOf(centre);
-      const isChanged = isChange(rules) || isChange(schedules) || isChange(windows);
-      const { version } = body;
-      const isSame =
-        before?.version === version &&
-        before.name === centre.name &&
-        before.userId === centre.id &&
-        JSON.stringify(before.refused) === JSON.stringify(refused);
-      if (isChanged || !isSame) {
-        const at = isChanged || before === undefined ? now() : before.at;
-        const row = { name: centre.name, userId: centre.id, version, at, actor: caller.actor, refused };
+      const areRulesChanged = isChange(rules) || isChange(schedules) || isChange(windows);
+      if (areRulesChanged) {
         store.commit([
           store.rules.prepare(rules),
           store.schedules.prepare(schedules),
           store.maintenance.prepare(windows),
-          store.centres.prepare(before === undefined ? { added: [row] } : { changed: new Map([[before.id, row]]) }),
         ]);
         for (const id of rules.removed) store.ruleLog.forget("rule", id);
       }
       await linkTogether(centre.name);
+      // After the rules that named them.
+      const left = await pools.drop(body, centre.name);
+      const refused = [...taken.refused, ...others.refused, ...left.refused];
+      const arePoolsChanged = taken.isChanged || left.isChanged;
+      const isChanged = areRulesChanged || arePoolsChanged;
+      const { version } = body;
+      const isSame =
+        before.version === version &&
+        before.name === name &&
+        before.userId === userId &&
+        JSON.stringify(before.refused) === JSON.stringify(refused);
+      if (isChanged || !isSame) {
+        const at = isChanged ? now() : before.at;
+        await store.centres.change(before.id, { name, userId, version, at, actor: caller.actor, refused });
+      }
+      if (arePoolsChanged) options.poolsChanged();
       if (isChanged) {
         automation.reload();
         for (const id of schedules.removed) store.ruleLog.forget("schedule", id);
-        log.info({ actor: caller.actor, refused: refused.length }, "a centre has changed its rules and schedules here");
+        log.info({ actor: caller.actor, refused: refused.length }, "a centre has changed its definitions here");
       }
       const saved = rowOf(centre);
       if (saved === undefined) throw notFound("centre", centre.name);
@@ -110,14 +133,20 @@ export function ownedOperations(
         store.schedules.prepare(released(rows.schedules)),
         store.maintenance.prepare(released(rows.windows)),
         store.centres.prepare({ removed: [row.id] }),
+        ...(keep ? pools.release(name) : []),
       ]);
+      const left = keep ? [] : (await pools.drop({}, name)).refused.map((each) => each.name);
+      if (left.length > 0) store.commit(pools.release(name));
+      options.poolsChanged();
       automation.reload();
       if (!keep) {
         for (const { id } of rows.rules) store.ruleLog.forget("rule", id);
         for (const { id } of rows.schedules) store.ruleLog.forget("schedule", id);
       }
       log.info({ actor: caller.actor }, "what a centre had defined here was released");
-      return done(keep ? `What ${name} defined here is changed here now` : `What ${name} defined here was removed`);
+      if (keep) return done(`What ${name} defined here is changed here now`);
+      const used = left.length === 0 ? "" : `; what is used here is changed here now: ${left.join(", ")}`;
+      return done(`What ${name} defined here was removed${used}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { SiteCopy } from "../../../contract/rules.ts";
+import type { SiteCopy } from "../../../contract/owned.ts";
 import { isHere, siteOf } from "../../../contract/site-numbers.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";

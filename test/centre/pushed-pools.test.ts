@@ -1,0 +1,206 @@
+import { once } from "node:events";
+import { createServer, request as requestTo } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { Input } from "../../src/contract/service.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import { problem } from "../errors.ts";
+import { closeBenches } from "../service/bench.ts";
+import { until } from "../until.ts";
+import { atEnd, owner, type RunningSite, startCentre, startSite } from "./centre-bench.ts";
+
+afterEach(closeBenches);
+
+const cgminer: RigSpec = { kind: "cgminer", warm: true, restartSeconds: 0 };
+const password = "password-at-the-pool";
+const main = {
+  id: 0,
+  description: "Main",
+  url: "stratum+tcp://main.example:3333",
+  workerName: "farm",
+  walletAddress: "",
+  coinShortName: "",
+  coinAlgorithm: "",
+  coinClass: undefined,
+  plainWorkerPassword: password,
+};
+
+/** It holds for every rig that is read, and acts once. */
+const toGroup: Input<"addRule"> = {
+  key: "main",
+  when: { all: [{ reading: "temperature", above: 1 }] },
+  do: [{ poolGroup: "Both" }],
+  guard: false,
+};
+
+/** A site as it was before it took pools: it refuses a set that has any, and counts none. */
+async function earlier(place: RunningSite): Promise<RunningSite> {
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const { host: _, connection: __, ...headers } = request.headers;
+    const isOwned = request.url === "/api/owned";
+    if (isOwned && body.includes('"pools":')) {
+      const refusal = { code: "input.invalid", title: "pools: unknown key", status: 400, errors: [] };
+      response.writeHead(400, { "content-type": "application/problem+json" }).end(JSON.stringify(refusal));
+      return;
+    }
+    const { method = "GET", url = "/" } = request;
+    const there = requestTo(`${place.url}${url}`, { method, headers }, async (reply) => {
+      const { "content-length": ___, "transfer-encoding": ____, ...own } = reply.headers;
+      response.writeHead(reply.statusCode ?? 502, isOwned ? own : reply.headers);
+      if (!isOwned) return void reply.pipe(response);
+      const text = (await buffer(reply)).toString();
+      response.end(text.replaceAll(/"pools":\d+,"poolGroups":\d+,/g, ""));
+    });
+    there.on("error", () => response.destroy());
+    response.on("close", () => there.destroy());
+    there.end(body);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : null;
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { ...place, url: `http://127.0.0.1:${port}` };
+}
+
+async function startFarms(...places: RunningSite[]) {
+  const sites = places.map(({ name, url, key }) => ({ name, url, key }));
+  const running = await startCentre(places, { own: { config: { sites } } });
+  const { centre, own } = running;
+  const ruleAt = async () =>
+    (await centre.listRules({}, owner)).rules.find((each) => each.owner === "store")?.sites?.[0];
+  const poolAt = async () =>
+    (await centre.listPools({}, owner)).list.find((each) => each.runsAt !== undefined)?.sites?.[0];
+  const become = (what: () => Promise<{ readonly state: string } | undefined>, state: string) =>
+    until(async () => (await what())?.state === state, `it to be ${state}`);
+  return { ...running, own, ruleAt, poolAt, become };
+}
+
+const poolsAt = async ({ bench }: RunningSite) =>
+  (await bench.service.listPools({}, owner)).list.map(({ description, centre = null }) => [description, centre]);
+
+describe("pools that are defined at a centre for its sites", () => {
+  test("are used there by a rule that is pushed with them, without the centre, also after a restart", async () => {
+    const barn = await startSite("Barn", { rigs: [cgminer] });
+    const { centre, ruleAt, poolAt, become, close } = await startFarms(barn);
+    const pool = await centre.savePool({ ...main, runsAt: ["Barn"] }, owner);
+    expect(pool.sites).toMatchObject([{ name: "Barn" }]);
+    await centre.savePoolGroup({ id: 0, name: "Both", pools: [pool.id], runsAt: ["all"] }, owner);
+    await centre.addRule({ ...toGroup, enabled: false, runsAt: ["Barn"] }, owner);
+    await become(poolAt, "pushed");
+    await become(ruleAt, "pushed");
+    await centre.changeRule({ id: "main", enabled: true }, owner);
+    await become(ruleAt, "pushed");
+    await close();
+    const row = async () => (await barn.bench.service.listMinerRows({ view: "list" }, owner)).miners[0];
+    await until(async () => (await row())?.pool === "main.example", "the rig to mine there");
+    expect(barn.bench.store.pools.all()).toMatchObject([{ plainWorkerPassword: password, centre: "head-office" }]);
+    await barn.bench.restart({ users: [{ name: "head-office", privilege: "administrator", centre: true }] });
+    const { service } = barn.bench;
+    expect(await poolsAt(barn)).toEqual([["Main", "head-office"]]);
+    const id = barn.bench.store.pools.all()[0]?.id ?? 0;
+    const group = Number((await service.listPoolGroups({}, owner))[0]?.id);
+    const refusals = [
+      await problem(service.savePool({ ...main, id, description: "Mine" }, owner)),
+      await problem(service.deletePool({ id }, owner)),
+      await problem(service.savePoolGroup({ id: group, name: "Mine" }, owner)),
+      await problem(service.deletePoolGroup({ id: group }, owner)),
+    ];
+    expect(refusals.map(({ code }) => code)).toEqual(refusals.map(() => "owned.by-centre"));
+    expect(refusals[0]?.message).toBe(`pool ${id} belongs to the centre head-office; change it there`);
+    await service.releaseOwned({ centre: "head-office", keep: true }, owner);
+    expect((await service.savePool({ ...main, id, description: "Mine" }, owner)).centre).toBeUndefined();
+  });
+
+  test("are refused where another pool has the name, and so is the rule that names them", async () => {
+    const barn = await startSite("Barn");
+    const own = await barn.bench.service.savePool(main, owner);
+    const { centre, ruleAt, poolAt, become, site } = await startFarms(barn);
+    const { id } = await centre.savePool({ ...main, runsAt: ["all"] }, owner);
+    await centre.savePoolGroup({ id: 0, name: "Both", pools: [id], runsAt: ["all"] }, owner);
+    await centre.addRule({ key: "main", do: [{ pool: "Main" }], runsAt: ["all"] }, owner);
+    await become(ruleAt, "refused");
+    expect((await poolAt())?.problem).toBe(`description: "Main" is the name of pool ${own.id} already`);
+    expect((await ruleAt())?.problem).toBe('it names the pool "Main", which is not taken');
+    expect((await site("Barn"))?.definitions?.refused).toContainEqual({
+      kind: "poolGroup",
+      name: "Both",
+      message: 'pools[0]: the pool "Main" is not taken',
+    });
+    expect(await poolsAt(barn)).toEqual([["Main", null]]);
+    await barn.bench.service.deletePool({ id: own.id }, owner);
+    await centre.savePool({ ...main, id, workerName: "barn" }, owner);
+    await become(ruleAt, "pushed");
+    expect(await poolsAt(barn)).toEqual([["Main", "head-office"]]);
+    const odd = await problem(centre.savePool({ ...main, description: "Odd", runsAt: ["Bran"] }, owner));
+    expect(odd.errors).toMatchObject([{ path: "runsAt", message: 'there is no site "Bran"; did you mean "Barn"?' }]);
+  });
+
+  test("stay at a site that still uses them, which is said, and leave it once it does not", async () => {
+    const barn = await startSite("Barn");
+    const { centre, poolAt, become, site } = await startFarms(barn);
+    const { id } = await centre.savePool({ ...main, runsAt: ["Barn"] }, owner);
+    await become(poolAt, "pushed");
+    const { service, store } = barn.bench;
+    const there = store.pools.all()[0]?.id ?? 0;
+    await service.savePoolGroup({ id: 0, name: "Ours", pools: [there] }, owner);
+    await service.addRule({ key: "ours", do: [{ pool: "Main" }] }, owner);
+    await centre.savePool({ ...main, id, runsAt: [] }, owner);
+    const left = async () => (await site("Barn"))?.definitions?.refused;
+    await until(async () => ((await left())?.length ?? 0) > 0, "the site to keep it");
+    expect(await left()).toEqual([
+      {
+        kind: "pool",
+        name: "Main",
+        message: expect.stringMatching(/^it stays, since it is used: Pool \d+ .*pool group Ours, rule ours/),
+      },
+    ]);
+    expect(await poolsAt(barn)).toEqual([["Main", "head-office"]]);
+    await service.deleteRule({ id: "ours" }, owner);
+    const group = Number((await service.listPoolGroups({}, owner))[0]?.id);
+    await service.deletePoolGroup({ id: group }, owner);
+    await centre.addMaintenance({ name: "fans", until: "2100-01-01T00:00:00Z", runsAt: ["Barn"] }, owner);
+    await until(async () => (await poolsAt(barn)).length === 0, "the pool to leave");
+    await until(async () => (await left())?.length === 0, "the centre to know");
+  });
+
+  test("are sent with their password, which is shown nowhere", async () => {
+    const barn = await startSite("Barn");
+    const { centre, poolAt, become, site } = await startFarms(barn);
+    await centre.savePool({ ...main, runsAt: ["Barn"] }, owner);
+    await centre.savePool({ ...main, description: "Odd", coinShortName: "NONE", id: 0 }, owner).catch(() => undefined);
+    await become(poolAt, "pushed");
+    const { service, store } = barn.bench;
+    expect(store.pools.all()[0]?.plainWorkerPassword).toBe(password);
+    const [centreRow] = store.centres.all();
+    const shown = [
+      await service.listOwned({}, owner),
+      await service.listPools({}, owner),
+      await service.listPoolGroups({}, owner),
+      await service.listNotifications({}, owner),
+      await service.savePool({ ...main, id: 1 }, owner).catch((error: Error) => error.message),
+      await site("Barn"),
+      centreRow,
+    ];
+    const text = JSON.stringify(shown);
+    expect(text).toContain("main.example");
+    expect(text).not.toContain(password);
+    // Its name is a digest over the password, too.
+    expect((await service.listOwned({}, owner))[0]?.version).toBe("");
+    expect(centreRow?.version).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("do not keep a site of an earlier release from its rules", async () => {
+    const barn = await startSite("Barn");
+    const old = await earlier(barn);
+    const { centre, ruleAt, poolAt, become } = await startFarms(old);
+    await centre.savePool({ ...main, runsAt: ["all"] }, owner);
+    await centre.addRule({ key: "main", do: [{ action: "restart" }], runsAt: ["all"] }, owner);
+    await become(ruleAt, "pushed");
+    expect((await poolAt())?.problem).toBe("It takes no pools; a newer version of Rigbridge does");
+    expect(await poolsAt(barn)).toEqual([]);
+  });
+});
