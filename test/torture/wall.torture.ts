@@ -27,6 +27,16 @@ const warmUpMs = 60_000;
 
 const Processes = z.object({ processInfo: z.array(z.object({ type: z.string(), cpuTime: z.number() })) });
 
+/** The least of a minute: while the page reads all rigs again, after its stream was cut, it holds them twice. */
+async function leastHeldBy(page: Page, session: CDPSession) {
+  const all = [await heldBy(page, session)];
+  for (let more = 0; more < 3; more += 1) {
+    await wait(20_000);
+    all.push(await heldBy(page, session));
+  }
+  return all.reduce((least, each) => (each.heap < least.heap ? each : least));
+}
+
 /** s of CPU of all processes of the browser, by their kind. */
 async function cpuOf(browser: CDPSession): Promise<Map<string, number>> {
   const { processInfo } = Processes.parse(await browser.send("SystemInfo.getProcessInfo"));
@@ -42,13 +52,13 @@ async function watch(page: Page): Promise<Verdict> {
   const browser = await page.context().browser()?.newBrowserCDPSession();
   if (browser === undefined) throw new Error("The browser has ended");
   await wait(warmUpMs);
-  const before = await heldBy(page, session);
+  const before = await leastHeldBy(page, session);
   const cpuBefore = await cpuOf(browser);
   const began = performance.now();
   await wait(60_000 * minutes);
   const cpuAfter = await cpuOf(browser);
   const seconds = (performance.now() - began) / 1000;
-  const after = await heldBy(page, session);
+  const after = await leastHeldBy(page, session);
   const shares = [...cpuAfter].map(([type, cpu]) => ({ type, share: (cpu - (cpuBefore.get(type) ?? 0)) / seconds }));
   const cpu = shares.reduce((sum, { share }) => sum + share, 0);
   const parts = shares.map(({ type, share }) => `${type} ${percent(share)}`).join(", ");
