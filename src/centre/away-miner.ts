@@ -2,6 +2,7 @@ import { unknownReadings } from "../contract/readings.ts";
 import type { Miner, MinerGroup } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
 import { numberAt } from "../contract/site-numbers.ts";
+import { withoutParts } from "../contract/without-parts.ts";
 import type { Format } from "../units/format.ts";
 import type { Site } from "./site.ts";
 import { groupNameAt } from "./translate.ts";
@@ -77,24 +78,7 @@ export function awayMiner(site: Place, row: MinerRow, format: Format): Miner {
     },
     updatedUtc: since,
     updated: format.localTime(Date.parse(since)),
-    poolList: [],
-    gpuList: [],
-    pgaList: [],
-    asicList: [],
-    cpuList: [],
-    hasPool: false,
-    hasGpu: false,
-    hasPga: false,
-    hasAsic: false,
-    hasCpu: false,
-    canReboot: false,
-    canStop: false,
-    canRestart: false,
-    canStart: false,
-    canPool: false,
-    canPoolSwitch: false,
-    canPoolSave: false,
-    hasFirmwareLicense: false,
+    ...withoutParts(),
     location: row.location ?? { site: null, container: null, rack: null, slot: null },
     tags: [...row.tags],
     readings: {

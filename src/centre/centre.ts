@@ -267,6 +267,7 @@ class Centre {
 
   async #close(): Promise<void> {
     this.#events.close();
+    this.#lost.close();
     await this.#pushes.close();
     this.#connecting.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));

@@ -1,4 +1,5 @@
-import { RigbridgeError } from "../contract/problems.ts";
+import { pause } from "../async/index.ts";
+import { type ProblemCode, RigbridgeError } from "../contract/problems.ts";
 import type { Command } from "../contract/resources.ts";
 import type { MiningService, Reply } from "../contract/service.ts";
 import { highestThere, numberAt, siteOf } from "../contract/site-numbers.ts";
@@ -20,6 +21,15 @@ interface Asking {
 /** ms after which a site is asked again whose answer to that was lost, too. */
 const againMs = 1_000;
 
+/** After others, such as that of an older release which cannot be asked, a command stays unknown. */
+const passing: ReadonlySet<ProblemCode> = new Set([
+  "service.unreachable",
+  "service.garbled",
+  "service.not-ready",
+  "request.timeout",
+  "too.many",
+]);
+
 /** The oldest are dropped; the logs of the sites keep what happened. */
 const most = 1_000;
 
@@ -31,6 +41,9 @@ export class LostCommands {
   readonly #asking: Asking;
   #lost: Lost[] = [];
   #next = highestThere;
+  /** Sites that are being asked. */
+  readonly #asked = new Set<number>();
+  readonly #closing = new AbortController();
 
   constructor(asking: Asking) {
     this.#asking = asking;
@@ -66,19 +79,38 @@ export class LostCommands {
 
   /** Asks a site that is back what has become of its lost commands. */
   async resolve(site: Site): Promise<void> {
-    for (const lost of this.#lost.filter(
-      ({ command: { id, state } }) => siteOf(id) === site.id && state === "unknown",
-    )) {
-      try {
-        const { commandList } = await this.#asking.find(site, lost.key);
-        this.#resolved(site, lost, commandList[0]);
-      } catch (error) {
-        if (!(error instanceof RigbridgeError)) throw error;
-        // An older release cannot be asked, so that it stays unknown; a site that is lost again is asked when it is back.
-        if (error.code === "input.invalid" || !site.isReached) return;
-        setTimeout(() => void this.resolve(site), againMs).unref();
-        return;
+    if (this.#asked.has(site.id)) return;
+    this.#asked.add(site.id);
+    try {
+      // A site that is lost again is asked when it is back.
+      for (let next = this.#nextOf(site); next !== undefined && site.isReached; next = this.#nextOf(site)) {
+        if (!(await this.#ask(site, next))) return;
       }
+    } finally {
+      this.#asked.delete(site.id);
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #nextOf({ id: site }: Site): Lost | undefined {
+    if (this.#closing.signal.aborted) return undefined;
+    return this.#lost.find(({ command: { id, state } }) => siteOf(id) === site && state === "unknown");
+  }
+
+  /** False if the site does not say what has become of it, and is not to be asked again. */
+  async #ask(site: Site, lost: Lost): Promise<boolean> {
+    try {
+      const { commandList } = await this.#asking.find(site, lost.key);
+      this.#resolved(site, lost, commandList[0]);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      if (!passing.has(error.code)) return false;
+      await pause(againMs, this.#closing.signal);
+      return true;
     }
   }
 

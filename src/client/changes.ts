@@ -1,6 +1,7 @@
 import { unknownReadings } from "../contract/readings.ts";
 import { isRecord } from "../contract/record.ts";
 import type { Miner } from "../contract/resources.ts";
+import { withoutParts } from "../contract/without-parts.ts";
 import { emptied } from "./miner-memory.ts";
 
 /** A miner, or its row. */
@@ -66,24 +67,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
       line3: null,
     },
     coinInfo: { ...miner.coinInfo, ...noMoney, powerUsageValue: 0, isActualPowerUsage: false },
-    poolList: [],
-    gpuList: [],
-    pgaList: [],
-    asicList: [],
-    cpuList: [],
-    hasPool: false,
-    hasGpu: false,
-    hasPga: false,
-    hasAsic: false,
-    hasCpu: false,
-    canReboot: false,
-    canStop: false,
-    canRestart: false,
-    canStart: false,
-    canPool: false,
-    canPoolSwitch: false,
-    canPoolSave: false,
-    hasFirmwareLicense: false,
+    ...withoutParts(),
     readings: {
       ...unknownReadings(),
       at: readings.at,

@@ -88,7 +88,11 @@ const inputs: Readonly<Record<OperationName, object>> = {
   admitSite: { id: 77 },
   revokeSite: { id: 77 },
   listOwned: {},
-  replaceOwned: { version: "1", rules: [{ key: "pushed", do: [webhookWithSecret] }] },
+  replaceOwned: {
+    version: "1",
+    rules: [{ key: "pushed", do: [webhookWithSecret] }],
+    pools: [{ description: "pushed", url: "stratum+tcp://pushed.example:1", plainWorkerPassword: words.laterPool }],
+  },
   releaseOwned: { centre: "nobody", keep: true },
   commitImport: { id: 77 },
   getMinerPool: { id: rigId, poolId: 1 },

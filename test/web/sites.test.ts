@@ -10,6 +10,7 @@ import { link, startHiddenSite, startOpenCentre } from "../centre/connecting-ben
 import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
+import { until } from "../until.ts";
 import { axe, follow } from "./dashboard.ts";
 
 // depends on: src/web/**, src/centre/**
@@ -175,4 +176,26 @@ test("a rule for other sites says at each of them whether it acts there, and is 
   await dialog.getByRole("button", { name: "Release" }).click();
   await there.page.getByText("from the centre head-office").waitFor({ state: "detached" });
   expect((await barn.bench.service.listRules({}, owner)).rules).toMatchObject([{ key: "greet", owner: "store" }]);
+});
+
+test("a pool is given to a site in its form, and is only shown there", async () => {
+  const barn = await startSite("Barn");
+  const sites = [{ name: barn.name, url: barn.url, key: barn.key }];
+  const { centre } = await startCentre([barn], { own: { config: { sites } } });
+  const { page, url } = await serve(centre);
+  await page.goto(`${url}/pools`);
+  await page.getByRole("button", { name: "Add pool" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Main");
+  await dialog.getByLabel("Address").fill("stratum+tcp://main.example:3333");
+  await dialog.getByRole("group", { name: "Sites that get it" }).getByLabel("Barn").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await until(async () => (await barn.bench.service.listPools({}, owner)).list.length === 1, "the site to have it");
+  await page.reload();
+  await page.getByText("at 1 site").waitFor();
+  const there = await serve(barn.bench.service);
+  await there.page.goto(`${there.url}/pools`);
+  await there.page.getByText("from the centre head-office").waitFor();
+  expect(await there.page.getByRole("button", { name: /^(Edit|Delete): Main/ }).count()).toBe(0);
 });

@@ -14,6 +14,7 @@ import { Card } from "../../parts/page.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { nameOf } from "./pools.tsx";
+import { Sharing, SitesField, sitesIn } from "./sharing.tsx";
 
 /** Pool groups: pools in order of failover. */
 export function PoolGroups() {
@@ -51,6 +52,7 @@ export function PoolGroups() {
                       title={<bdi>{group.name}</bdi>}
                       actions={<Actions group={group} setEdited={setEdited} setRemoved={setRemoved} />}
                     >
+                      <Sharing of={group} />
                       <ol class="pool-order">
                         {group.pools.map((id) => {
                           const pool = pools.find((each) => each.id === id);
@@ -109,7 +111,7 @@ interface ActionsProps {
 
 const Actions = ({ group, setEdited, setRemoved }: ActionsProps) => (
   <span class="row">
-    {may("savePoolGroup") ? (
+    {may("savePoolGroup") && group.centre === undefined ? (
       <button
         type="button"
         class="button small"
@@ -119,7 +121,7 @@ const Actions = ({ group, setEdited, setRemoved }: ActionsProps) => (
         <Icon name="edit" /> {t.pools.edit}
       </button>
     ) : null}
-    {may("deletePoolGroup") ? (
+    {may("deletePoolGroup") && group.centre === undefined ? (
       <button
         type="button"
         class="button small"
@@ -142,7 +144,13 @@ interface FormProps {
 function GroupForm({ group, pools, saved, onClose }: FormProps) {
   const [order, setOrder] = useState<readonly number[]>(group?.pools ?? []);
   const save = async (form: FormData) => {
-    await call("savePoolGroup", { id: Number(group?.id ?? 0), name: fieldText(form, "name"), pools: [...order] });
+    const id = Number(group?.id ?? 0);
+    await call("savePoolGroup", {
+      id,
+      name: fieldText(form, "name"),
+      pools: [...order],
+      runsAt: sitesIn(form, id),
+    });
     say(t.pools.saved);
     saved();
   };
@@ -220,6 +228,7 @@ function GroupForm({ group, pools, saved, onClose }: FormProps) {
               </select>
             )}
           </Field>
+          <SitesField id={Number(group?.id ?? 0)} of={group} />
         </>
       )}
     </FormDialog>

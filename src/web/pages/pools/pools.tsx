@@ -14,6 +14,7 @@ import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
+import { Sharing, SitesField, sitesIn } from "./sharing.tsx";
 
 /** The pools that rigs and managed miners can use. */
 export function PoolDefinitions() {
@@ -104,6 +105,7 @@ function PoolTable({ list, onEdit, onRemove }: TableProps) {
                 <small>
                   <bdi>{pool.url}</bdi>
                 </small>
+                <Sharing of={pool} />
               </th>
               <td class="long" data-label={t.pools.coin}>
                 <bdi>{pool.coinDisplayName || pool.coinShortName || "–"}</bdi>
@@ -120,7 +122,7 @@ function PoolTable({ list, onEdit, onRemove }: TableProps) {
               {maySave || mayDelete ? (
                 <td>
                   <span class="row row-actions">
-                    {maySave ? (
+                    {maySave && pool.centre === undefined ? (
                       <button
                         type="button"
                         class="button small"
@@ -130,7 +132,7 @@ function PoolTable({ list, onEdit, onRemove }: TableProps) {
                         <Icon name="edit" /> {t.pools.edit}
                       </button>
                     ) : null}
-                    {mayDelete ? (
+                    {mayDelete && pool.centre === undefined ? (
                       <button
                         type="button"
                         class="button small"
@@ -178,6 +180,7 @@ function PoolForm({ pool, saved, onClose }: FormProps) {
       walletAddress: text("walletAddress"),
       workerName: text("workerName"),
       coinClass: undefined,
+      runsAt: sitesIn(form, pool?.id ?? 0),
       plainWorkerPassword: password !== "" ? password : form.get("noPassword") === null ? undefined : "",
     });
     say(t.pools.saved);
@@ -229,6 +232,7 @@ function PoolForm({ pool, saved, onClose }: FormProps) {
                 <input type="checkbox" name="noPassword" /> {t.pools.noPassword}
               </label>
             )}
+            <SitesField id={pool?.id ?? 0} of={pool} />
             {field("coinShortName", t.pools.coin, 32, t.pools.coinHint, "pool-coins")}
             {field("coinAlgorithm", t.pools.algorithm, 64, t.pools.algorithmHint, "pool-algorithms")}
             <datalist id="pool-coins">

@@ -1,0 +1,21 @@
+/** What a miner has of which nothing is known: no pools, no devices, and nothing that it could be told. */
+export const withoutParts = () => ({
+  poolList: [],
+  gpuList: [],
+  pgaList: [],
+  asicList: [],
+  cpuList: [],
+  hasPool: false,
+  hasGpu: false,
+  hasPga: false,
+  hasAsic: false,
+  hasCpu: false,
+  canReboot: false,
+  canStop: false,
+  canRestart: false,
+  canStart: false,
+  canPool: false,
+  canPoolSwitch: false,
+  canPoolSave: false,
+  hasFirmwareLicense: false,
+});

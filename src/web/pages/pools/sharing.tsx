@@ -1,0 +1,46 @@
+import { everySite } from "../../../contract/runs-at.ts";
+import { isHere } from "../../../contract/site-numbers.ts";
+import { t } from "../../language.ts";
+import { sites } from "../../live.ts";
+import { AtSites } from "../rules/copies.tsx";
+
+/** A pool or pool group of a list. */
+interface Listed {
+  readonly centre?: string | undefined;
+  readonly runsAt?: readonly string[] | undefined;
+  readonly sites?: Parameters<typeof AtSites>[0]["sites"];
+}
+
+/** Where a pool comes from, or which sites have it. */
+export function Sharing({ of }: { of: Listed }) {
+  if (of.centre === undefined && (of.sites ?? []).length === 0) return null;
+  return (
+    <small>
+      {of.centre === undefined ? null : t.rules.ofCentre({ name: of.centre })}
+      <AtSites sites={of.sites} />
+    </small>
+  );
+}
+
+const named = "runsAt";
+
+/** The choice of the sites that get a pool, where there are any. */
+export function SitesField({ id, of }: { id: number; of: Listed | null }) {
+  const names = [...new Set([...sites.value.map(({ name }) => name), ...(of?.runsAt ?? [])])];
+  if (names.length === 0 || !isHere(id)) return null;
+  return (
+    <fieldset>
+      <legend>{t.pools.sites}</legend>
+      {[everySite, ...names.filter((name) => name !== everySite)].map((name) => (
+        <label key={name} class="switch">
+          <input type="checkbox" name={named} value={name} defaultChecked={of?.runsAt?.includes(name) === true} />{" "}
+          {name === everySite ? t.rules.everySite : <bdi>{name}</bdi>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The sites that were chosen; undefined if the form did not ask. */
+export const sitesIn = (form: FormData, id: number): string[] | undefined =>
+  sites.value.length === 0 || !isHere(id) ? undefined : form.getAll(named).map(String);
