@@ -142,11 +142,7 @@ class Centre {
     });
     this.#lost = new LostCommands({
       changed: (command) => this.#events.command(command),
-      find: async (site, key) =>
-        outward(
-          site.id,
-          await site.service.listCommands({ request: key }, { actor: "centre" }),
-        ) as Reply<"listCommands">,
+      find: (site, request) => this.#at(site, "listCommands", { request }, { actor: "centre" }),
     });
     this.#view = {
       accessOf: (caller) => this.#own.accessOf(caller),

@@ -5,6 +5,8 @@ import type { MiningService, Reply } from "../contract/service.ts";
 import { highestThere, numberAt, siteOf } from "../contract/site-numbers.ts";
 import type { Site } from "./site.ts";
 
+type Place = Pick<Site, "id" | "name" | "isReached">;
+
 interface Lost {
   readonly command: Command;
   /** With which the site knows the request. */
@@ -14,8 +16,8 @@ interface Lost {
 interface Asking {
   /** Tells subscribers. */
   changed(command: Command): void;
-  /** The command at the site, with the numbers of the centre. */
-  find(site: Site, key: string): Promise<Reply<"listCommands">>;
+  /** The command at the site with this number, with the numbers of the centre. */
+  find(site: number, key: string): Promise<Reply<"listCommands">>;
 }
 
 /** ms after which a site is asked again whose answer to that was lost, too. */
@@ -49,7 +51,11 @@ export class LostCommands {
     this.#asking = asking;
   }
 
-  add(site: Site, what: Pick<Command, "minerId" | "minerName" | "action" | "parameters" | "actor">, key: string): void {
+  add(
+    site: Place,
+    what: Pick<Command, "minerId" | "minerName" | "action" | "parameters" | "actor">,
+    key: string,
+  ): void {
     const time = new Date().toISOString();
     const message = `The line to ${site.name} was lost before it answered; it is asked when it is back`;
     const command: Command = {
@@ -78,7 +84,7 @@ export class LostCommands {
   }
 
   /** Asks a site that is back what has become of its lost commands. */
-  async resolve(site: Site): Promise<void> {
+  async resolve(site: Place): Promise<void> {
     if (this.#asked.has(site.id)) return;
     this.#asked.add(site.id);
     try {
@@ -95,15 +101,15 @@ export class LostCommands {
     this.#closing.abort();
   }
 
-  #nextOf({ id: site }: Site): Lost | undefined {
+  #nextOf({ id: site }: Place): Lost | undefined {
     if (this.#closing.signal.aborted) return undefined;
     return this.#lost.find(({ command: { id, state } }) => siteOf(id) === site && state === "unknown");
   }
 
   /** False if the site does not say what has become of it, and is not to be asked again. */
-  async #ask(site: Site, lost: Lost): Promise<boolean> {
+  async #ask(site: Place, lost: Lost): Promise<boolean> {
     try {
-      const { commandList } = await this.#asking.find(site, lost.key);
+      const { commandList } = await this.#asking.find(site.id, lost.key);
       this.#resolved(site, lost, commandList[0]);
       return true;
     } catch (error) {
@@ -115,7 +121,7 @@ export class LostCommands {
   }
 
   /** A command that the site has is in its own log, so that the one here is dropped. */
-  #resolved(site: Site, lost: Lost, found: Command | undefined): void {
+  #resolved(site: Place, lost: Lost, found: Command | undefined): void {
     const { command } = lost;
     const message =
       found === undefined
