@@ -194,6 +194,8 @@ test("a pool is given to a site in its form, and is only shown there", async () 
   await until(async () => (await barn.bench.service.listPools({}, owner)).list.length === 1, "the site to have it");
   await page.reload();
   await page.getByText("at 1 site").waitFor();
+  // The pool at the site is the same.
+  expect(await page.getByText("stratum+tcp://main.example:3333").count()).toBe(1);
   const there = await serve(barn.bench.service);
   await there.page.goto(`${there.url}/pools`);
   await there.page.getByText("from the centre head-office").waitFor();

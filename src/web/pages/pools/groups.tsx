@@ -11,6 +11,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
+import { once } from "../../parts/site-copies.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { nameOf } from "./pools.tsx";
@@ -44,7 +45,7 @@ export function PoolGroups() {
             <>
               {add === null ? null : <div class="row">{add}</div>}
               <div class="cards">
-                {[...groups]
+                {once(groups)
                   .sort((one, other) => byName(one.name, other.name))
                   .map((group) => (
                     <Card

@@ -12,6 +12,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
+import { once } from "../../parts/site-copies.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { Sharing, SitesField, sitesIn } from "./sharing.tsx";
@@ -82,7 +83,7 @@ interface TableProps {
 }
 
 function PoolTable({ list, onEdit, onRemove }: TableProps) {
-  const sorted = [...list].sort((one, other) => byName(nameOf(one), nameOf(other)));
+  const sorted = once(list).sort((one, other) => byName(nameOf(one), nameOf(other)));
   const [maySave, mayDelete] = [may("savePool"), may("deletePool")];
   return (
     <Scroll name={t.pools.pools}>
@@ -232,9 +233,9 @@ function PoolForm({ pool, saved, onClose }: FormProps) {
                 <input type="checkbox" name="noPassword" /> {t.pools.noPassword}
               </label>
             )}
-            <SitesField id={pool?.id ?? 0} of={pool} />
             {field("coinShortName", t.pools.coin, 32, t.pools.coinHint, "pool-coins")}
             {field("coinAlgorithm", t.pools.algorithm, 64, t.pools.algorithmHint, "pool-algorithms")}
+            <SitesField id={pool?.id ?? 0} of={pool} />
             <datalist id="pool-coins">
               {known.value?.coins.map(({ shortName, name }) => (
                 <option key={shortName} value={shortName}>

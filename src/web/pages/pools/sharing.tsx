@@ -2,20 +2,18 @@ import { everySite } from "../../../contract/runs-at.ts";
 import { isHere } from "../../../contract/site-numbers.ts";
 import { t } from "../../language.ts";
 import { sites } from "../../live.ts";
-import { AtSites } from "../rules/copies.tsx";
+import { AtSites, type Listed as Copied } from "../../parts/site-copies.tsx";
 
 /** A pool or pool group of a list. */
-interface Listed {
-  readonly centre?: string | undefined;
+interface Listed extends Copied {
   readonly runsAt?: readonly string[] | undefined;
-  readonly sites?: Parameters<typeof AtSites>[0]["sites"];
 }
 
 /** Where a pool comes from, or which sites have it. */
 export function Sharing({ of }: { of: Listed }) {
   if (of.centre === undefined && (of.sites ?? []).length === 0) return null;
   return (
-    <small>
+    <small class="pool-sharing">
       {of.centre === undefined ? null : t.rules.ofCentre({ name: of.centre })}
       <AtSites sites={of.sites} />
     </small>
@@ -29,7 +27,7 @@ export function SitesField({ id, of }: { id: number; of: Listed | null }) {
   const names = [...new Set([...sites.value.map(({ name }) => name), ...(of?.runsAt ?? [])])];
   if (names.length === 0 || !isHere(id)) return null;
   return (
-    <fieldset>
+    <fieldset class="pool-sites">
       <legend>{t.pools.sites}</legend>
       {[everySite, ...names.filter((name) => name !== everySite)].map((name) => (
         <label key={name} class="switch">
