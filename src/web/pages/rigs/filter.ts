@@ -23,7 +23,10 @@ const readers: Readonly<Record<FacetKey, Reader>> = {
   reason: ({ reason }) => one(reason),
   group: ({ group }, tree) => tree.pathOf(group),
   tag: ({ tags }) => (tags.length === 0 ? [none] : tags),
-  site: (row, tree) => (sitesOf(row, tree).length === 0 ? [none] : sitesOf(row, tree)),
+  site: (row, tree) => {
+    const sites = sitesOf(row, tree);
+    return sites.length === 0 ? [none] : sites;
+  },
   container: ({ location }) => one(location?.container),
   rack: ({ location }) => one(location?.rack),
   model: ({ model }) => one(model),
