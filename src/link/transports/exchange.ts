@@ -75,6 +75,7 @@ export abstract class Exchange<T> {
   readonly #socket: Duplex | null = null;
   #isConnected = false;
   #timer: NodeJS.Timeout | undefined;
+  #afterTurn: NodeJS.Immediate | undefined;
   #isDone = false;
 
   constructor(target: Target, request: string | Buffer, signal: AbortSignal, open: OpenExchanges, settle: Settle<T>) {
@@ -125,14 +126,17 @@ export abstract class Exchange<T> {
     if (!this.#isDone) this.#socket?.write(request);
   }
 
-  /** Replaces the timer. */
+  /** Replaces the timer. If this process stood still, what has arrived meanwhile is taken before. */
   protected arm(ms: number, then: () => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(then, ms);
+    this.disarm();
+    this.#timer = setTimeout(() => {
+      this.#afterTurn = setImmediate(then);
+    }, ms);
   }
 
   protected disarm(): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#afterTurn);
   }
 
   #dial({ host, port, tls = false, dial }: Target): Duplex {
@@ -152,7 +156,7 @@ export abstract class Exchange<T> {
   }
 
   readonly #connected = (): void => {
-    clearTimeout(this.#timer);
+    this.disarm();
     this.#isConnected = true;
     this.#socket?.write(this.#request);
   };
@@ -180,7 +184,7 @@ export abstract class Exchange<T> {
   /** Does not wait for the peer: some keep the connection open after their reply. */
   #stop(): void {
     this.#isDone = true;
-    clearTimeout(this.#timer);
+    this.disarm();
     this.#signal.removeEventListener("abort", this.#cut);
     this.#open.delete(this);
     this.#socket?.destroy();

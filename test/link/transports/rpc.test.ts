@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "@jest/globals";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
+import { onTestFinished } from "../../finished.ts";
 import { limits } from "../../until.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 
@@ -42,6 +45,28 @@ describe("a reply", () => {
 
   test("without NUL ends when it looks whole and nothing more comes", async () => {
     await expect(ask((socket) => socket.write(`${json}\n`))).resolves.toEqual({ value: sound, notes: [] });
+  });
+
+  test("that came on while this process stood still is whole", async () => {
+    const rig = new Worker(
+      `const { createServer } = require("node:net");
+       const { parentPort } = require("node:worker_threads");
+       const server = createServer((socket) => {
+         socket.write('{"STATUS":[{"STATUS":"S","Msg":"Summary"}');
+         parentPort.once("message", () => socket.end('],"SUMMARY":[{"Elapsed":1}]}'));
+       });
+       server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+       server.on("connection", () => parentPort.postMessage("began"));`,
+      { eval: true },
+    );
+    onTestFinished(() => rig.terminate());
+    const [port] = await once(rig, "message");
+    const reply = rpcTransport("127.0.0.1", port).send("summary", undefined, deadline());
+    await once(rig, "message");
+    rig.postMessage("go on");
+    // The rest arrives meanwhile, and the time after which a reply counts as complete passes.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    await expect(reply).resolves.toEqual({ value: sound, notes: [] });
   });
 
   test("in pieces, a character split between two of them, is put together", async () => {

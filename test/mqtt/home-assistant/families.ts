@@ -32,7 +32,8 @@ export async function openFamilies(
   const farm = await startFarm({ rigs, clock });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const config = Config.parse({
-    poll: { interval: 3600 },
+    // The timeout is only a limit against hanging: a busy machine may stand still for longer than a rig needs.
+    poll: { interval: 3600, timeout: 30 },
     rates: { btc: 60_000 },
     coins: [{ name: "Bitcoin", shortName: "BTC", algorithm: "SHA-256", profit: 4e-13 }],
     groups: [{ name: "Hall A", groups: [{ name: "Rack 1" }] }],
