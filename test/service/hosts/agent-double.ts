@@ -206,6 +206,8 @@ export class AgentDouble {
       const { id, running } = program;
       const runs = this.states.get(id)?.status === "running";
       const isOther = before.has(id) && before.get(id) !== JSON.stringify(program);
+      // A download waits for its checksum while other programs change.
+      if (this.states.get(id)?.status === "confirming" && !isOther) continue;
       const isKept = this.#options.keepsFailed === true && this.states.get(id)?.status === "failed" && !isOther;
       if (running && (!runs || isOther) && !isKept && this.#options.refusesStart === undefined) this.#run(id);
       else if (!running && this.states.get(id)?.status !== "stopped") this.change(id, stopped(id));
