@@ -23,6 +23,7 @@ import { version } from "../version.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { LiveCentreLink } from "./live-centre-link.ts";
+import { LiveRemoteWrite } from "./live-remote-write.ts";
 import { openLog } from "./log.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
 import { showWelcome } from "./show-welcome.ts";
@@ -189,6 +190,7 @@ async function start(
   const settings = new SettingsBook({ ...source, demo: running?.sections }, running?.demo.store ?? store, log);
   const { config } = settings;
   const bridge = new LiveBridge(settings.live, place.url);
+  const remoteWrite = new LiveRemoteWrite(settings.live.part("remote write", ["history"]), place.url);
   const access = settings.live.part("HTTP server", ["http"]).now;
   const announced = settings.live.part("announcement", ["http"]);
   let ownPort: number | null = null;
@@ -200,6 +202,8 @@ async function start(
     log,
     messages: bridge.messages,
     tryBroker: async (mqtt, signal) => (await import("../mqtt/trial.ts")).tryBroker(mqtt, signal),
+    tryReceiver: async (remoteWrite, signal) =>
+      (await import("../remote-write/trial.ts")).tryReceiver(remoteWrite, signal),
     findTopics: async (mqtt, signal) => (await import("../mqtt/find-topics.ts")).findTopics(mqtt, signal),
     withoutRules,
     ownPort: () => ownPort,
@@ -218,6 +222,7 @@ async function start(
     version,
     sessions: store.sessions,
     mqtt: () => bridge.status,
+    remoteWrite: () => remoteWrite.status,
   });
   ownPort = http.address.port;
   shutdown.add("HTTP server", () => http.close());
@@ -232,6 +237,8 @@ async function start(
   const isOfFile = settings.state("mqtt").owner === "file";
   await bridge.start({ service: front, log, restart, page: places.url }, isOfFile);
   shutdown.add("MQTT bridge", () => bridge.close());
+  await remoteWrite.start({ service: front, log });
+  shutdown.add("remote write", () => remoteWrite.close());
   const served = {
     ...places,
     version,

@@ -13,6 +13,7 @@ import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
 import { GpuSettingsOfModel } from "./gpu-settings.ts";
+import { RemoteWriteSettings } from "./history.ts";
 import { Follows, Heatings, RoomMaximum } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
@@ -375,6 +376,9 @@ export const Config = z.strictObject({
     .strictObject({
       raw: z.number().min(0.1).max(60).default(2).describe("days to keep every sample"),
       hourly: z.number().min(1).max(7300).default(730).describe("days to keep hourly means"),
+      remoteWrite: RemoteWriteSettings.optional().describe(
+        "sends samples to a time-series database by Prometheus remote write; absent = to none",
+      ),
     })
     .prefault({})
     .describe("retention of readings"),

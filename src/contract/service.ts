@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { CodedText } from "../messages/coded-text.ts";
 import type { AgentConnection, AgentReceiver } from "./agent-connection.ts";
 import type { EventType } from "./events.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -106,7 +107,7 @@ export type MiningService = {
    * Adds a notification about the service itself, one for each title while it is open; null closes and acknowledges it.
    * Absent for a service elsewhere.
    */
-  setWarning?(title: string, message: string | null): void;
+  setWarning?(title: string | CodedText, message: string | CodedText | null): void;
   /** SHA-256 in hex of the secret of an incoming web hook; undefined if there is no such hook. */
   hookDigest?(name: string): string | undefined;
   /** Handles a web hook whose secret was checked: its JSON, or its text. */

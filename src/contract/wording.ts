@@ -54,6 +54,7 @@ export function boundDetail(issue: Issue): Detail | undefined {
     case "unrecognized_keys":
       return detail("input.unknownKeys", { keys: issue.keys.slice(0, 5).join(", ") });
     case "invalid_key":
+      return detail("input.name", { why: issue.issues.map(({ message }) => message).join("; ") });
     case "invalid_element":
       return detail("input.element");
     default:

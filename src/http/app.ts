@@ -6,6 +6,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { detail } from "../messages/detail.ts";
@@ -62,6 +63,8 @@ export interface AppOptions {
   readonly version: string;
   readonly limits: HttpLimits;
   readonly mqtt?: () => MqttStatus | undefined;
+  /** Absent: this service has no remote write. */
+  readonly remoteWrite?: () => RemoteWriteStatus | undefined;
   /** Storage of sessions; absent: they end with the process. */
   readonly sessions?: SessionLog;
   readonly codes: LoginCodes;
@@ -77,6 +80,7 @@ export async function buildApp({
   version,
   limits,
   mqtt,
+  remoteWrite,
   ...options
 }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
@@ -143,7 +147,13 @@ export async function buildApp({
   for (const route of absentMethods)
     app.route({ ...route, method: [...route.method], handler: async (request, reply) => notFound(request, reply) });
   addDocs(app, version);
-  addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
+  addMetrics(app, {
+    service,
+    version,
+    pending,
+    ...(mqtt === undefined ? {} : { mqtt }),
+    ...(remoteWrite === undefined ? {} : { remoteWrite }),
+  });
   addRoutes(app, { service, limits, pending });
   addSessionRoutes(app, { service, sessions, codes: options.codes, login, version, limits });
   addHookRoute(app, { service, limits });

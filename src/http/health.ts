@@ -1,5 +1,5 @@
 import { type MqttStatus, mqttStates } from "../contract/mqtt-status.ts";
-import { heading, labelText, type Metric, sample } from "./exposition.ts";
+import { heading, labelText, type Metric, sample } from "../metrics/exposition.ts";
 
 export const mqttHealth = {
   type: "object",

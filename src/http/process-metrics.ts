@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { FastifyInstance } from "fastify";
 import type { MiningService, WorkerHealth } from "../contract/service.ts";
-import { heading, labelText, type Metric, sample, type Value } from "./exposition.ts";
+import { type Family, familyText, type Metric } from "../metrics/exposition.ts";
 
 /** Samples of this process and its HTTP server, as text. Delays are those since the previous call. */
 export function processMetrics(
@@ -62,10 +62,10 @@ export function processMetrics(
   };
 }
 
-type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, value: Value])[];
+type Samples = Family["samples"];
 
 const metric = (name: string, type: Metric["type"], help: string, samples: Samples): string =>
-  heading({ name, type, help }) + samples.map(([labels, value]) => sample(name, labelText(labels), value)).join("");
+  familyText({ metric: { name, type, help }, samples });
 
 /** ms between two timers of the histogram, which records the whole interval and not only the delay. */
 const resolution = 20;

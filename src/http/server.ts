@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { buildApp } from "./app.ts";
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
   readonly version: string;
   /** Absent: this service has no MQTT bridge. */
   readonly mqtt?: () => MqttStatus | undefined;
+  /** Absent: this service has no remote write. */
+  readonly remoteWrite?: () => RemoteWriteStatus | undefined;
   readonly limits?: HttpLimits;
   /** Where browsers' sessions are stored; absent: they end with the process. */
   readonly sessions?: SessionLog;

@@ -275,6 +275,8 @@ export interface Names {
   readonly "service.notices.job.bulk": "key";
   readonly "service.notices.job.scheduleOver": "key";
   readonly "service.notices.job.bulkOver": "key";
+  readonly "service.notices.remoteWrite.refused": "why";
+  readonly "service.notices.remoteWrite.waits": "minutes" | "why";
   readonly "service.channel.over": "title";
   readonly "service.channel.since": "lasted" | "message" | "time";
   readonly "service.channel.overLine": "message";

@@ -2,7 +2,7 @@ import { automationOnly, type PropertyKey } from "../contract/properties.ts";
 import type { Readings } from "../contract/readings.ts";
 import type { Miner } from "../contract/resources.ts";
 import { isUnread } from "../contract/unread.ts";
-import { labelText, type Metric, sample, type Value } from "./exposition.ts";
+import { type Labels, labelText, type Metric, sample, type Value } from "./exposition.ts";
 
 /** A metric of every miner: one value, or one for each of the miner's parts. */
 export interface MinerMetric extends Metric {
@@ -11,8 +11,9 @@ export interface MinerMetric extends Metric {
   readonly evenOff?: true;
 }
 
+/** A value of a miner, with the labels beyond those of the miner. */
 interface Part {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly value: Value;
 }
 
@@ -23,7 +24,12 @@ const figure = (type: Metric["type"]) => (name: string, help: string, read: Read
 const gauge = figure("gauge");
 const counter = figure("counter");
 
-export const secondsPerHour = 3600;
+const secondsPerHour = 3600;
+
+/** Null is unknown. */
+export const joules = (wattHours: number | null): number | null =>
+  wattHours === null ? null : wattHours * secondsPerHour;
+
 const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
@@ -64,7 +70,7 @@ const byProperty = {
   power: gauge("power_watts", "Power drawn.", ({ power }) => power),
   energy: {
     ...counter("energy_joules_total", "Energy used since the miner was added; gaps are not estimated.", ({ energy }) =>
-      energy === null ? null : energy * secondsPerHour,
+      joules(energy),
     ),
     evenOff: true,
   },
@@ -124,8 +130,16 @@ const seconds = (at: string | null): number | null => (at === null ? null : Date
 
 /** The lines of one miner; `own` are the labels that identify it. */
 export function minerSamples(metric: MinerMetric, miner: Miner, own: string): string {
-  if (!miner.hasValidStatus && metric.evenOff !== true) return "";
-  const value = metric.read(miner);
+  const value = readOf(metric, miner);
   if (typeof value !== "object" || value === null) return sample(metric.name, own, value);
   return value.map((part) => sample(metric.name, `${own},${labelText(part.labels)}`, part.value)).join("");
 }
+
+/** What a metric says of one miner. */
+export function minerParts(metric: MinerMetric, miner: Miner): readonly Part[] {
+  const value = readOf(metric, miner);
+  return typeof value === "object" && value !== null ? value : [{ labels: {}, value }];
+}
+
+const readOf = (metric: MinerMetric, miner: Miner): Value | readonly Part[] =>
+  miner.hasValidStatus || metric.evenOff === true ? metric.read(miner) : null;

@@ -8,7 +8,7 @@ import type { CommandTimeouts } from "./commands/command-executor.ts";
 import type { Demo } from "./demo/demo.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SettingsBook } from "./settings/settings-book.ts";
-import type { FindTopics, TryBroker } from "./trials/trials.ts";
+import type { FindTopics, TryBroker, TryReceiver } from "./trials/trials.ts";
 
 /** Options of the service. */
 export interface ServiceOptions {
@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly messages?: Messages;
   /** Tests MQTT settings before they are saved; absent: not supported. */
   readonly tryBroker?: TryBroker;
+  /** Tests remote write before it is saved; absent: not supported. */
+  readonly tryReceiver?: TryReceiver;
   /** Lists a broker's topics with numbers; absent: not supported, none are suggested. */
   readonly findTopics?: FindTopics;
   /**

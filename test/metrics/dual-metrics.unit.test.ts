@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { Dual } from "../../src/contract/readings.ts";
-import { minerMetrics, minerSamples } from "../../src/http/miner-metrics.ts";
+import { minerMetrics, minerSamples } from "../../src/metrics/miner-metrics.ts";
 import { minerState } from "../../src/mqtt/miner-state.ts";
 import { miner, readings } from "../homebridge/miners.ts";
 

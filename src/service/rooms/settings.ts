@@ -29,6 +29,7 @@ export const openSettings = (core: Core, { executor }: Commands) =>
         trialOf(section, {
           ...core,
           tryBroker: core.options.tryBroker ?? null,
+          tryReceiver: core.options.tryReceiver ?? null,
           interfaces: core.options.interfaces ?? networkInterfaces,
           ownPort: core.options.ownPort ?? (() => null),
           rateOf: (currency) => core.rates.of(currency),

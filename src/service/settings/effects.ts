@@ -56,6 +56,7 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
   history: ({ history: before }, { history: after }) => [
     ...(after.raw < before.raw ? [detail("effect.samples", { days: after.raw })] : []),
     ...(after.hourly < before.hourly ? [detail("effect.hourly", { days: after.hourly })] : []),
+    ...remoteWriteEffects(before.remoteWrite, after.remoteWrite),
   ],
   automation: ({ automation: before }, { automation: after }) =>
     before.programs && !after.programs ? [detail("effect.programsFail")] : [],
@@ -66,6 +67,18 @@ const centreMay = {
   control: "effect.centreControls",
   administrator: "effect.centreChanges",
 } as const;
+
+type RemoteWrite = Config["history"]["remoteWrite"];
+
+function remoteWriteEffects(before: RemoteWrite, after: RemoteWrite): Detail[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  const host = new URL((after ?? before)?.url ?? "").host;
+  return [
+    after === undefined
+      ? detail("effect.remoteWriteEnds", { host })
+      : detail("effect.remoteWrite", { host, seconds: after.interval }),
+  ];
+}
 
 type Named = { readonly name: string };
 

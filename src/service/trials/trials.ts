@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Logger } from "pino";
+import type { RemoteWriteSettings } from "../../config/history.ts";
 import type { SourceSettings } from "../../config/loops.ts";
 import type { MqttSettings } from "../../config/mqtt.ts";
 import type { Config } from "../../config/schema.ts";
@@ -22,6 +23,9 @@ import { readSource, roomTemperature, sourceLimits, surplus } from "../power/sou
 /** Tests whether a broker can be used with these settings. */
 export type TryBroker = (settings: MqttSettings, signal: AbortSignal) => Promise<SettingsFinding[]>;
 
+/** Tests whether a receiver of remote write takes requests with these settings. */
+export type TryReceiver = (settings: RemoteWriteSettings, signal: AbortSignal) => Promise<SettingsFinding>;
+
 /** Topics at a broker whose messages contain a number. Rejects with `service.unreachable`. */
 export type FindTopics = (settings: MqttSettings, signal: AbortSignal) => Promise<TopicList["topics"]>;
 
@@ -29,6 +33,8 @@ export interface TrialContext {
   readonly messages: Messages;
   /** Null where this service has no bridge. */
   readonly tryBroker: TryBroker | null;
+  /** Null where this service has no remote write. */
+  readonly tryReceiver: TryReceiver | null;
   readonly interfaces: () => Interfaces;
   readonly store: Store;
   /** Money of the display currency per unit of another; null if it is unknown. */
@@ -70,6 +76,11 @@ const trials: Partial<Record<SettingsSection, Trial>> = {
     if (tryBroker === null) return [unknown(detail("trial.noBridge"))];
     return tryBroker(mqtt, signal);
   },
+  history: async ({ history: { remoteWrite } }, { tryReceiver }, signal) => [
+    remoteWrite === undefined || tryReceiver === null
+      ? unknown(detail("trial.noReceiver"))
+      : await tryReceiver(remoteWrite, signal),
+  ],
   electricity: (config, context, signal) => tryPrices(config, context, signal),
   market: async ({ market, display }, context, signal) => {
     if (market.sources.length === 0) return [unknown(detail("trial.noSource"))];
