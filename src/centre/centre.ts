@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { RowEvent, ServiceEvent } from "../contract/events.ts";
+import type { ServiceEvent } from "../contract/events.ts";
 import { newIdempotencyKey } from "../contract/idempotency.ts";
 import { withoutActions } from "../contract/may-act.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
@@ -29,6 +29,7 @@ import { isLost, LostCommands, parametersOf } from "./lost-commands.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
+import { SiteEvents } from "./site-events.ts";
 import type { SiteLine } from "./site-line.ts";
 import { mergedSummary } from "./summary.ts";
 import { groupNameAt, inward, numberKeys, outward } from "./translate.ts";
@@ -89,25 +90,8 @@ class Centre {
   readonly #jobs: SiteJobs;
   readonly #definitions: Definitions;
   readonly #lost: LostCommands;
+  readonly #listener: SiteListener;
   readonly #view: EventView;
-  readonly #listener: SiteListener = {
-    state: (site) => this.#stateChanged(site),
-    rows: (site, before) => {
-      this.#rowsRead(site, before);
-      // Its groups and rigs may be others, by which it takes what it did not.
-      if (site.id !== 0 && site.shown().miners !== null) this.#definitions.look(site);
-    },
-    row: ({ id }, row, groupBefore) => {
-      const before = groupBefore === undefined ? null : numberAt(id, groupBefore);
-      this.#events.miner({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) }, before);
-    },
-    removed: ({ id }, row) => {
-      this.#rows.cache.remove(numberAt(id, row.id));
-      this.#events.minerRemoved({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) });
-    },
-    event: (site, event) => this.#passOn(site, event),
-  };
-
   constructor(options: CentreOptions) {
     this.#options = options;
     this.#own = options.own;
@@ -141,6 +125,15 @@ class Centre {
     this.#lost = new LostCommands({
       changed: (command) => this.#events.command(command),
       find: (site, request) => this.#at(site, "listCommands", { request }, { actor: "centre" }),
+    });
+    this.#listener = new SiteEvents({
+      own: this.#own,
+      sites: this.#sites,
+      events: this.#events,
+      rows: this.#rows,
+      definitions: this.#definitions,
+      lost: this.#lost,
+      log: options.log,
     });
     this.#view = {
       accessOf: (caller) => this.#own.accessOf(caller),
@@ -574,76 +567,6 @@ class Centre {
       throw error;
     }
   }
-
-  #stateChanged(site: Site): void {
-    if (site.id === 0) return;
-    const { id, name, state, since, problem } = site.shown();
-    const miners = numbersAt(id, site.rows.keys());
-    this.#events.site({ id, name, state, since }, miners);
-    this.#rows.note(miners);
-    const { log } = this.#options;
-    if (site.isReached) void this.#lost.resolve(site);
-    const isAway = state === "unreachable" || state === "refused";
-    if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");
-    else log.info({ site: name }, "a site is connected");
-    this.#definitions.look(site);
-    this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
-  }
-
-  #rowsRead(site: Site, before: ReadonlyMap<number, MinerRow>): void {
-    for (const id of before.keys()) if (!site.rows.has(id)) this.#rows.cache.remove(numberAt(site.id, id));
-    this.#events.reset();
-    const others = [...site.rows.values()].filter(({ id, uid }) => {
-      const earlier = before.get(id)?.uid ?? null;
-      return earlier !== null && uid !== null && earlier !== uid;
-    });
-    if (others.length > 0)
-      this.#own.setWarning?.(
-        `Other numbers at ${site.name || "this service"}`,
-        `${others.length} numbers of miners belong to other rigs than before, such as ${others[0]?.name ?? ""}`,
-      );
-    this.#reportTwins();
-  }
-
-  /** The same rig at two sites is shown twice, and said. */
-  #reportTwins(): void {
-    const places = new Map<string, { readonly site: Site; readonly name: string }>();
-    const twins: string[] = [];
-    for (const site of this.#sites.values())
-      for (const { uid, name } of site.rows.values()) {
-        if (uid === null) continue;
-        const other = places.get(uid);
-        if (other === undefined) places.set(uid, { site, name });
-        else if (other.site !== site)
-          twins.push(`${name} at ${site.name} is ${other.name} at ${other.site.name || "this service"}`);
-      }
-    const more = twins.length > named ? `, and ${twins.length - named} more` : "";
-    this.#own.setWarning?.(
-      "The same rigs at two sites",
-      twins.length === 0 ? null : `${twins.slice(0, named).join("; ")}${more}`,
-    );
-  }
-
-  #passOn(site: Site, event: Exclude<RowEvent, { readonly type: "miner" | "miner-removed" | "reset" }>): void {
-    const data = outward(site.id, event.data);
-    const there = { ...event, data } as typeof event;
-    if (there.type === "notification")
-      this.#events.notification(there.data, { minerId: there.data.minerId, key: null });
-    else if (there.type === "notification-acknowledged" || there.type === "notification-removed")
-      this.#events.notificationsHandled(
-        there.type === "notification-removed" ? "removed" : "acknowledged",
-        there.data.ids.map((id) => ({ id, minerId: null, key: null })),
-      );
-    else if (there.type === "command") this.#events.command(there.data);
-    else if (there.type === "miner-event") this.#events.minerEvent(there.data);
-    else if (there.type === "rule") {
-      this.#events.rule(there.data, null);
-      // The settings of this service, or a site, may have changed what is defined.
-      if (site.id === 0) this.#definitions.noticed();
-      else if (there.data.state === "removed") this.#definitions.look(site);
-    } else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
-    else if (there.type === "summary") this.#events.summarise();
-  }
 }
 
 async function* encoded(events: AsyncIterable<ServiceEvent>): AsyncIterable<readonly EncodedEvent[]> {
@@ -659,9 +582,6 @@ const rethrown =
     const number = String(numberAt(site, id));
     throw new RigbridgeError("not.found", error.message.replace(String(id), number), { cause: error });
   };
-
-/** Rigs named in one message. */
-const named = 5;
 
 const counted = (miners: number): string => `${miners} ${miners === 1 ? "miner" : "miners"}`;
 
