@@ -50,7 +50,7 @@ export interface CentreOptions {
   readonly places: readonly SitePlace[];
   readonly store: Pick<
     Store,
-    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "maintenance"
+    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "templates" | "maintenance"
   >;
   readonly display: () => Display;
   readonly log: Logger;
