@@ -109,7 +109,7 @@ function TemplateEditor({
   const owner = template === undefined ? ({ owner: "store" } as const) : ownerOf(template);
   const readOnly = readOnlyText(owner, may("saveManagedTemplate"));
   const whole = data.value?.schemas.template;
-  const schema = useMemo(() => (whole === undefined ? {} : forPeople(whole, ["id", "runsAt"])), [whole]);
+  const schema = useMemo(() => (whole === undefined ? {} : forPeople(whole, ["id"])), [whole]);
   const written = JSON.stringify(template ?? null);
   const saved = useMemo((): Definition => {
     if (template === undefined) return firstTemplate;
