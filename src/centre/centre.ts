@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { RowEvent, ServiceEvent } from "../contract/events.ts";
+import type { ServiceEvent } from "../contract/events.ts";
 import { newIdempotencyKey } from "../contract/idempotency.ts";
 import { withoutActions } from "../contract/may-act.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
@@ -13,7 +13,6 @@ import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
 import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
-import type { Site as ShownSite } from "../contract/sites.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
@@ -23,13 +22,14 @@ import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
 import { awayGroups, awayMiner, awayText } from "./away-miner.ts";
 import { ConnectingSites } from "./connecting-sites.ts";
-import { isAboutDefinitions, withCopies } from "./copies.ts";
+import { isAboutDefinitions } from "./copies.ts";
+import { Definitions } from "./definitions.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
 import { isLost, LostCommands, parametersOf } from "./lost-commands.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
-import { Pushes } from "./pushes.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
+import { SiteEvents } from "./site-events.ts";
 import type { SiteLine } from "./site-line.ts";
 import { mergedSummary } from "./summary.ts";
 import { groupNameAt, inward, numberKeys, outward } from "./translate.ts";
@@ -50,7 +50,7 @@ export interface CentreOptions {
   readonly places: readonly SitePlace[];
   readonly store: Pick<
     Store,
-    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "maintenance"
+    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "templates" | "maintenance"
   >;
   readonly display: () => Display;
   readonly log: Logger;
@@ -88,27 +88,10 @@ class Centre {
   readonly #rows: CentreRows;
   readonly #list: ReturnType<typeof minerRows>;
   readonly #jobs: SiteJobs;
-  readonly #pushes: Pushes;
+  readonly #definitions: Definitions;
   readonly #lost: LostCommands;
+  readonly #listener: SiteListener;
   readonly #view: EventView;
-  readonly #listener: SiteListener = {
-    state: (site) => this.#stateChanged(site),
-    rows: (site, before) => {
-      this.#rowsRead(site, before);
-      // Its groups and rigs may be others, by which it takes what it did not.
-      if (site.id !== 0 && site.shown().miners !== null) this.#pushes.look(site);
-    },
-    row: ({ id }, row, groupBefore) => {
-      const before = groupBefore === undefined ? null : numberAt(id, groupBefore);
-      this.#events.miner({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) }, before);
-    },
-    removed: ({ id }, row) => {
-      this.#rows.cache.remove(numberAt(id, row.id));
-      this.#events.minerRemoved({ id: numberAt(id, row.id), uid: row.uid, groupId: numberAt(id, row.group) });
-    },
-    event: (site, event) => this.#passOn(site, event),
-  };
-
   constructor(options: CentreOptions) {
     this.#options = options;
     this.#own = options.own;
@@ -133,16 +116,24 @@ class Centre {
       store: options.store,
       nameOf: (id) => (id === 0 ? undefined : this.#sites.get(id)?.name),
     });
-    this.#pushes = new Pushes({
+    this.#definitions = new Definitions({
+      own: this.#own,
+      events: this.#events,
       store: options.store,
       sites: () => this.#others(),
-      mayDefine: (makerId) => this.#mayDefine(makerId),
-      changed: (site, refused) => this.#pushed(site, refused),
-      now: Date.now,
     });
     this.#lost = new LostCommands({
       changed: (command) => this.#events.command(command),
       find: (site, request) => this.#at(site, "listCommands", { request }, { actor: "centre" }),
+    });
+    this.#listener = new SiteEvents({
+      own: this.#own,
+      sites: this.#sites,
+      events: this.#events,
+      rows: this.#rows,
+      definitions: this.#definitions,
+      lost: this.#lost,
+      log: options.log,
     });
     this.#view = {
       accessOf: (caller) => this.#own.accessOf(caller),
@@ -234,7 +225,7 @@ class Centre {
       ...rest,
       ...calls,
       listSites: async (_input, caller) =>
-        own.accessOf(caller).all ? this.#others().map((site) => this.#shown(site)) : [],
+        own.accessOf(caller).all ? this.#others().map((site) => this.#definitions.shown(site)) : [],
       knowsSite: (digest) => this.#connecting.withToken(digest) !== undefined,
       takeSite: (digest, connection) => this.#connecting.take(digest, connection),
       getSummary: (_input, caller) => this.#summary(caller),
@@ -264,7 +255,7 @@ class Centre {
   async #close(): Promise<void> {
     this.#events.close();
     this.#lost.close();
-    await this.#pushes.close();
+    await this.#definitions.close();
     this.#connecting.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));
     await this.#sites.get(0)?.stop();
@@ -285,7 +276,10 @@ class Centre {
     const [site = 0, another] = sites;
     if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
     if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
-    if (method !== "GET" && site === 0 && isAboutDefinitions(name)) return this.#defined(name, there, caller);
+    if (method !== "GET" && site === 0 && isAboutDefinitions(name)) {
+      const reply = await this.#at(0, name, there, caller);
+      return this.#definitions.changed(name, reply, caller);
+    }
     if (name === "getMiner" && "id" in there) {
       const away = await this.#awayMiner(site, Number(there.id), caller);
       if (away !== null) return away;
@@ -340,44 +334,6 @@ class Centre {
       ...awayMiner(site, row, this.#format()),
       metaData: { ...metaData, infoList: [], warningList: [awayText(site)] },
     };
-  }
-
-  #shown(site: Site): ShownSite {
-    const definitions = this.#pushes.shownAt(site);
-    return definitions === undefined ? site.shown() : { ...site.shown(), definitions };
-  }
-
-  /** Changes something that is defined here, which may be for other sites too. */
-  async #defined(name: CallName, input: object, caller: Caller): Promise<unknown> {
-    const reply = await this.#at(0, name, input, caller);
-    const { user } = await this.#own.about(caller);
-    this.#pushes.changed(user.name ?? caller.actor);
-    return this.#withCopies(name, reply);
-  }
-
-  #withCopies(name: CallName, reply: unknown): unknown {
-    return withCopies(name, reply, (kind, definition) => this.#pushes.copiesOf(kind, definition));
-  }
-
-  #mayDefine(makerId: number | null): boolean {
-    try {
-      const access = this.#own.accessOf({ actor: "centre", ...(makerId === null ? {} : { userId: makerId }) });
-      return access.all && access.privilege === "administrator";
-    } catch (error) {
-      if (error instanceof RigbridgeError) return false;
-      throw error;
-    }
-  }
-
-  /** A site has answered about what was defined for it here. */
-  #pushed(site: Site, refused: readonly string[]): void {
-    const { id, name, state, since } = site.shown();
-    this.#events.site({ id, name, state, since }, []);
-    const more = refused.length > named ? `, and ${refused.length - named} more` : "";
-    this.#own.setWarning?.(
-      `The site ${name} does not take what is defined for it`,
-      refused.length === 0 ? null : `${refused.slice(0, named).join("; ")}${more}`,
-    );
   }
 
   #changedThere(site: number): RigbridgeError {
@@ -492,7 +448,7 @@ class Centre {
     const isSince = name === "listNotifications" && "since" in there && typeof there.since === "number";
     const input = isSince ? { ...there, since: sinceThere(Number(there.since), site.id) } : there;
     const reply = await this.#inTime(this.#ask(site, name, input, caller), site);
-    return site.id === 0 ? this.#withCopies(name, reply) : outward(site.id, reply);
+    return site.id === 0 ? this.#definitions.withCopies(name, reply) : outward(site.id, reply);
   }
 
   async #inTime<T>(work: Promise<T>, { id, name }: Site): Promise<T> {
@@ -611,76 +567,6 @@ class Centre {
       throw error;
     }
   }
-
-  #stateChanged(site: Site): void {
-    if (site.id === 0) return;
-    const { id, name, state, since, problem } = site.shown();
-    const miners = numbersAt(id, site.rows.keys());
-    this.#events.site({ id, name, state, since }, miners);
-    this.#rows.note(miners);
-    const { log } = this.#options;
-    if (site.isReached) void this.#lost.resolve(site);
-    const isAway = state === "unreachable" || state === "refused";
-    if (isAway) log.warn({ site: name, problem }, "a site cannot be reached");
-    else log.info({ site: name }, "a site is connected");
-    this.#pushes.look(site);
-    this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
-  }
-
-  #rowsRead(site: Site, before: ReadonlyMap<number, MinerRow>): void {
-    for (const id of before.keys()) if (!site.rows.has(id)) this.#rows.cache.remove(numberAt(site.id, id));
-    this.#events.reset();
-    const others = [...site.rows.values()].filter(({ id, uid }) => {
-      const earlier = before.get(id)?.uid ?? null;
-      return earlier !== null && uid !== null && earlier !== uid;
-    });
-    if (others.length > 0)
-      this.#own.setWarning?.(
-        `Other numbers at ${site.name || "this service"}`,
-        `${others.length} numbers of miners belong to other rigs than before, such as ${others[0]?.name ?? ""}`,
-      );
-    this.#reportTwins();
-  }
-
-  /** The same rig at two sites is shown twice, and said. */
-  #reportTwins(): void {
-    const places = new Map<string, { readonly site: Site; readonly name: string }>();
-    const twins: string[] = [];
-    for (const site of this.#sites.values())
-      for (const { uid, name } of site.rows.values()) {
-        if (uid === null) continue;
-        const other = places.get(uid);
-        if (other === undefined) places.set(uid, { site, name });
-        else if (other.site !== site)
-          twins.push(`${name} at ${site.name} is ${other.name} at ${other.site.name || "this service"}`);
-      }
-    const more = twins.length > named ? `, and ${twins.length - named} more` : "";
-    this.#own.setWarning?.(
-      "The same rigs at two sites",
-      twins.length === 0 ? null : `${twins.slice(0, named).join("; ")}${more}`,
-    );
-  }
-
-  #passOn(site: Site, event: Exclude<RowEvent, { readonly type: "miner" | "miner-removed" | "reset" }>): void {
-    const data = outward(site.id, event.data);
-    const there = { ...event, data } as typeof event;
-    if (there.type === "notification")
-      this.#events.notification(there.data, { minerId: there.data.minerId, key: null });
-    else if (there.type === "notification-acknowledged" || there.type === "notification-removed")
-      this.#events.notificationsHandled(
-        there.type === "notification-removed" ? "removed" : "acknowledged",
-        there.data.ids.map((id) => ({ id, minerId: null, key: null })),
-      );
-    else if (there.type === "command") this.#events.command(there.data);
-    else if (there.type === "miner-event") this.#events.minerEvent(there.data);
-    else if (there.type === "rule") {
-      this.#events.rule(there.data, null);
-      // The settings of this service, or a site, may have changed what is defined.
-      if (site.id === 0) this.#pushes.noticed();
-      else if (there.data.state === "removed") this.#pushes.look(site);
-    } else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
-    else if (there.type === "summary") this.#events.summarise();
-  }
 }
 
 async function* encoded(events: AsyncIterable<ServiceEvent>): AsyncIterable<readonly EncodedEvent[]> {
@@ -696,9 +582,6 @@ const rethrown =
     const number = String(numberAt(site, id));
     throw new RigbridgeError("not.found", error.message.replace(String(id), number), { cause: error });
   };
-
-/** Rigs named in one message. */
-const named = 5;
 
 const counted = (miners: number): string => `${miners} ${miners === 1 ? "miner" : "miners"}`;
 

@@ -22,6 +22,9 @@ const kinds: Partial<Record<CallName, DefinitionKind>> = {
   listPoolGroups: "poolGroup",
   savePoolGroup: "poolGroup",
   deletePoolGroup: "poolGroup",
+  listManagedTemplates: "template",
+  saveManagedTemplate: "template",
+  deleteManagedTemplate: "template",
 };
 
 /** Whether an operation is about definitions. */
@@ -41,7 +44,9 @@ export function withCopies(
     return definition.runsAt === undefined ? each : { ...each, sites: copiesOf(kind, definition) };
   };
   if (Array.isArray(reply)) return reply.map(withSites);
-  if (isRecord(reply) && Array.isArray(reply.rules)) return { ...reply, rules: reply.rules.map(withSites) };
-  if (isRecord(reply) && Array.isArray(reply.list)) return { ...reply, list: reply.list.map(withSites) };
+  for (const list of ["rules", "list", "managedTemplateList"]) {
+    const listed = isRecord(reply) ? reply[list] : undefined;
+    if (isRecord(reply) && Array.isArray(listed)) return { ...reply, [list]: listed.map(withSites) };
+  }
   return withSites(reply);
 }

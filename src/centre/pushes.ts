@@ -11,10 +11,12 @@ import { runsAtSite } from "../contract/runs-at.ts";
 import type { Caller, Input } from "../contract/service.ts";
 import type { Site as ShownSite } from "../contract/sites.ts";
 import { keyOf } from "../service/automation/rule-rows.ts";
+import { withNamesNow } from "../service/automation/step-targets.ts";
 import { enabled } from "../service/crud.ts";
+import type { Links } from "../service/links.ts";
 import { shownName } from "../service/money/pool-book.ts";
 import { byTimer } from "../service/repeat.ts";
-import type { Store, Stored, StoredPool } from "../store/index.ts";
+import type { Store, Stored, StoredPool, StoredTemplate } from "../store/index.ts";
 import type { Site } from "./site.ts";
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -35,7 +37,7 @@ interface Answer {
 
 interface SiteState {
   readonly answers: ReadonlyMap<string, Answer>;
-  /** Pools that are for it no longer, but which it uses, with that reason. */
+  /** Pools, pool groups and templates that are for it no longer, but which it uses, with that reason. */
   readonly left: readonly RefusedDefinition[];
   /** When the site took the last change, ISO; null = unknown. */
   readonly time: string | null;
@@ -44,7 +46,7 @@ interface SiteState {
 }
 
 export interface PushesOptions {
-  readonly store: Pick<Store, "rules" | "schedules" | "maintenance" | "pools" | "poolGroups">;
+  readonly store: Pick<Store, "rules" | "schedules" | "maintenance" | "pools" | "poolGroups" | "templates">;
   readonly sites: () => readonly Site[];
   /** Whether this user may still define something for the sites. */
   readonly mayDefine: (makerId: number | null) => boolean;
@@ -113,8 +115,8 @@ export class Pushes {
 
   /** The same arrays as long as nothing is defined otherwise. */
   #rows(): readonly unknown[] {
-    const { rules, schedules, maintenance, pools, poolGroups } = this.#options.store;
-    return [rules, schedules, maintenance, pools, poolGroups].map((each) => each.all());
+    const { rules, schedules, maintenance, pools, poolGroups, templates } = this.#options.store;
+    return [rules, schedules, maintenance, pools, poolGroups, templates].map((each) => each.all());
   }
 
   /** Asks a site what it has, and brings it what it should have. */
@@ -190,11 +192,11 @@ export class Pushes {
     const { store, now } = this.#options;
     const texts = new Map<string, string>();
     const those = (kind: DefinitionKind, rows: readonly Row[]): Definition[] =>
-      rows.flatMap(({ definition, makerId, centre }) => {
+      rows.flatMap(({ definition, links, makerId, centre }) => {
         if (definition == null || centre !== undefined || !runsAtSite(sitesIn(definition), site.name)) return [];
         if (isOver(definition, now())) return [];
         if (!this.#options.mayDefine(makerId)) return [];
-        const { runsAt: _, ...itself } = definition;
+        const { runsAt: _, ...itself } = withNamesNow(definition, { links }, store).definition;
         texts.set(idOf(kind, definition), JSON.stringify(itself));
         return [itself];
       });
@@ -217,6 +219,8 @@ export class Pushes {
         return pool === undefined ? [] : [shownName(pool)];
       }),
     }));
+    const mine = enabled(store.templates).filter(({ makerId }) => this.#options.mayDefine(makerId));
+    const templates = shared("template", mine, (template) => templateOf(template, store));
     const set = {
       rules: those("rule", enabled(store.rules)),
       schedules: those("schedule", enabled(store.schedules)),
@@ -224,8 +228,9 @@ export class Pushes {
       // An earlier release refuses a set with these, so that it gets them only if there are any.
       ...(pools.length > 0 ? { pools } : {}),
       ...(poolGroups.length > 0 ? { poolGroups } : {}),
+      ...(templates.length > 0 ? { templates } : {}),
     };
-    // No salt is needed for the passwords of pools: a site shows this name only to its centre.
+    // No salt is needed for the secrets of pools and templates: a site shows this name only to its centre.
     const version = createHash("sha256").update(JSON.stringify(set)).digest("hex");
     return { input: { version, ...set }, texts };
   }
@@ -246,7 +251,7 @@ export class Pushes {
         if (before !== undefined) this.#options.changed(site, []);
         return;
       }
-      const set = has?.pools === undefined ? withoutPools(wanted.input) : wanted.input;
+      const set = has === undefined ? wanted.input : fitting(wanted.input, has);
       const isThere = has?.version === set.version && has.refused.length === 0;
       this.#answered(site, wanted, isThere ? has : await this.#replace(site, wanted, caller));
     } catch (error) {
@@ -256,23 +261,28 @@ export class Pushes {
     }
   }
 
-  /** A site of an earlier release takes no pools, but all else. */
+  /** A site of an earlier release takes no templates, or no pools either, but all else. */
   async #replace({ service }: Site, { input }: WantedSet, caller: Caller): Promise<OwnedSet> {
-    try {
-      return await service.replaceOwned(input, caller);
-    } catch (error) {
-      const isRefused = error instanceof RigbridgeError && error.code === "input.invalid";
-      const others = withoutPools(input);
-      if (!isRefused || others === input) throw error;
-      return service.replaceOwned(others, caller);
+    const sets = new Set([input, withoutTemplates(input), withoutPools(input)]);
+    let refusal: unknown;
+    for (const set of sets) {
+      try {
+        return await service.replaceOwned(set, caller);
+      } catch (error) {
+        if (!(error instanceof RigbridgeError) || error.code !== "input.invalid") throw error;
+        refusal = error;
+      }
     }
+    throw refusal;
   }
 
-  #answered(site: Site, { texts }: WantedSet, { refused, time, pools }: OwnedSet): void {
+  #answered(site: Site, { texts }: WantedSet, { refused, time, pools, templates }: OwnedSet): void {
     const problems = new Map(refused.map(({ kind, name, message }) => [`${kind} ${name}`, message]));
-    const isOld = pools === undefined;
-    const problemOf = (id: string): string | null =>
-      isOld && /^pool(?:Group)? /.test(id) ? needsNewer : (problems.get(id) ?? null);
+    const problemOf = (id: string): string | null => {
+      if (pools === undefined && /^pool(?:Group)? /.test(id)) return needsNewer("pools");
+      if (templates === undefined && id.startsWith("template ")) return needsNewer("templates");
+      return problems.get(id) ?? null;
+    };
     const answers = new Map(
       Array.from(texts, ([id, text]): [string, Answer] => [id, { text, problem: problemOf(id) }]),
     );
@@ -313,6 +323,7 @@ const areSame = (some: readonly unknown[], others: readonly unknown[]): boolean 
 
 type Row = Pick<Stored<{ makerId: number | null }>, "makerId"> & {
   readonly definition?: Definition | null | undefined;
+  readonly links?: Links | undefined;
   readonly centre?: string | undefined;
 };
 
@@ -331,7 +342,7 @@ const idOf = (kind: DefinitionKind, definition: Definition): string => {
   return `${kind} ${name}`;
 };
 
-/** A pool or pool group, which may be for other sites. */
+/** A pool, pool group or template, which may be for other sites. */
 interface Shared {
   readonly runsAt?: readonly string[] | undefined;
   readonly centre?: string | undefined;
@@ -348,13 +359,35 @@ const poolOf = (pool: StoredPool): Definition => ({
   plainWorkerPassword: pool.plainWorkerPassword,
 });
 
-/** The set for a site of an earlier release. Its name is another one, so that the whole is sent once it takes pools. */
-function withoutPools(input: WantedSet["input"]): WantedSet["input"] {
-  const { pools, poolGroups, version, ...others } = input;
-  return (pools ?? poolGroups) === undefined ? input : { version: `${version} without pools`, ...others };
+/** A template as a site gets it, with the names that its pools have now. */
+function templateOf(template: StoredTemplate, store: PushesOptions["store"]): Definition {
+  const { name, do: steps, softwareType, algorithm, dualAlgorithm, commandLineParams } = template;
+  const { definition } = withNamesNow({ do: steps }, template, store);
+  return { name, ...definition, softwareType, algorithm, dualAlgorithm, commandLineParams };
 }
 
-const needsNewer = "It takes no pools; a newer version of Rigbridge does";
+type SetInput = WantedSet["input"];
+
+/** The set for a site of an earlier release. Its name is another one, so that the whole is sent once it takes templates. */
+function withoutTemplates(input: SetInput): SetInput {
+  const { templates, version, ...others } = input;
+  return templates === undefined ? input : { version: `${version} without templates`, ...others };
+}
+
+/** The set for a site of a still earlier release, which takes no pools either. */
+function withoutPools(input: SetInput): SetInput {
+  const { pools, poolGroups, version, ...others } = withoutTemplates(input);
+  const isSame = (pools ?? poolGroups) === undefined;
+  return isSame ? withoutTemplates(input) : { version: `${version} without pools`, ...others };
+}
+
+/** The set for a site by what it counts. */
+function fitting(input: SetInput, { pools, templates }: OwnedSet): SetInput {
+  if (pools === undefined) return withoutPools(input);
+  return templates === undefined ? withoutTemplates(input) : input;
+}
+
+const needsNewer = (what: string): string => `It takes no ${what}; a newer version of Rigbridge does`;
 
 /** Kind and name in an id. */
 function namedBy(id: string): { readonly kind: DefinitionKind; readonly name: string } {
@@ -363,8 +396,8 @@ function namedBy(id: string): { readonly kind: DefinitionKind; readonly name: st
   return { kind: definitionKinds.find((each) => each === kind) ?? "maintenance", name };
 }
 
-const isEmpty = ({ rules, schedules, maintenance, pools = 0, poolGroups = 0, refused }: OwnedSet): boolean =>
-  rules + schedules + maintenance + pools + poolGroups + refused.length === 0;
+const isEmpty = ({ rules, schedules, maintenance, pools = 0, poolGroups = 0, templates = 0, refused }: OwnedSet) =>
+  rules + schedules + maintenance + pools + poolGroups + templates + refused.length === 0;
 
 const textOf = ({ answers, left, time, problem }: SiteState): string =>
   JSON.stringify([[...answers], left, time, problem]);

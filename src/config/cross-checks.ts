@@ -94,6 +94,8 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...poolGroups.flatMap((group) => unknownNames(group, "pools", "pool", poolNames)),
     ...poolGroups.flatMap(emptyPoolGroup),
     ...entriesOf(config, "templates")
+      // What its names mean elsewhere is for the sites to say.
+      .filter(({ fields }) => runsHere(textList(fields.runsAt)))
       .flatMap(({ path, fields }) => entriesOf(fields, "do", path))
       .flatMap((step) => [
         ...unknownNames(step, "pool", "pool", poolNames),

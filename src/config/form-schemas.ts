@@ -15,7 +15,8 @@ const jsonSchemaOf = (schema: z.ZodType) =>
 export const formSchemas = () => ({
   rule: jsonSchemaOf(RuleSettings),
   schedule: jsonSchemaOf(ScheduleSettings),
-  template: jsonSchemaOf(TemplateBody),
+  // Its sites are chosen below the form.
+  template: jsonSchemaOf(TemplateBody.omit({ runsAt: true })),
   readingUnits: numberReadings,
   // By type, which is chosen first.
   channels: Object.fromEntries(

@@ -323,6 +323,7 @@ export const Config = z.strictObject({
         name: name.describe("name of the template; names are unique"),
         do: TemplateSteps.optional().describe("steps that it runs on a miner: pools, controls and actions"),
         ...templateProgramFields,
+        runsAt: GetsIt,
       }),
     )
     .default([])

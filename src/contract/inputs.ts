@@ -247,7 +247,7 @@ export const PoolUrl = Line(512)
     "must be scheme://host:port",
   );
 
-/** The sites of a pool or pool group. It does nothing by itself, so that it can always be used here too. */
+/** The sites of a pool, pool group or template. It does nothing by itself, so that it can always be used here too. */
 export const GetsIt = z
   .array(naming("runsAt", Line(200).min(1)))
   .max(200)

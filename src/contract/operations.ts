@@ -988,7 +988,7 @@ export const operations = {
   listOwned: get("/api/owned", viewers, {
     scope: "own",
     summary:
-      "What centres have defined for this service: rules, schedules, maintenance windows, pools and pool groups, and what was not taken; for callers who see all groups and pools",
+      "What centres have defined for this service: rules, schedules, maintenance windows, pools, pool groups and templates, and what was not taken; for callers who see all groups and pools",
     reply: named<OwnedSet[]>(z.array(OwnedSet)),
     extension,
   }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { secret } from "./secrets.ts";
 
 /** What a centre defines for its sites. A site keeps it, acts by it without the centre, and does not change it. */
-export const definitionKinds = ["rule", "schedule", "maintenance", "pool", "poolGroup"] as const;
+export const definitionKinds = ["rule", "schedule", "maintenance", "pool", "poolGroup", "template"] as const;
 export type DefinitionKind = (typeof definitionKinds)[number];
 
 const text = z.string();
@@ -47,6 +47,11 @@ export const OwnedBody = z.strictObject({
     secret(z.unknown()),
   ).optional(),
   poolGroups: definitions("pool groups, as in POST /api/poolgroups, with the names of their pools").optional(),
+  templates: definitions(
+    "managed templates, as in POST /api/managedtemplates, without ids",
+    // The parameters of mining software.
+    secret(z.unknown()),
+  ).optional(),
 });
 
 export const ReleaseBody = z.strictObject({
@@ -65,15 +70,16 @@ export const OwnedSet = z.object({
   maintenance: z.int(),
   pools: z.int().optional().describe("absent from releases that take none, as poolGroups is"),
   poolGroups: z.int().optional(),
+  templates: z.int().optional().describe("absent from releases that take none"),
   refused: z
     .array(RefusedDefinition)
     .describe(
-      "definitions of the set that are not taken, and pools and pool groups that are still used though it has them no longer, with the reason",
+      "definitions of the set that are not taken, and pools, pool groups and templates that are still used though it has them no longer, with the reason",
     ),
 });
 export interface OwnedSet extends z.infer<typeof OwnedSet> {}
 
-/** What a pool says about sites and centres, at the service that shows it. */
+/** What a pool, pool group or template says about sites and centres, at the service that shows it. */
 export const sharing = {
   runsAt: z.array(text).optional().describe("names of the other sites that get it; absent without any"),
   centre: text

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { naming } from "./form-kind.ts";
-import { BodyId, Line } from "./inputs.ts";
+import { BodyId, GetsIt, Line } from "./inputs.ts";
+import { sharing } from "./owned.ts";
 import { MetaData } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { TemplateSteps } from "./steps.ts";
@@ -30,6 +31,7 @@ export const TemplateBody = z.object({
   name: Line(200).min(1),
   do: TemplateSteps.nullish().describe("the steps; null: only a name; absent: as before"),
   ...templateProgramFields,
+  runsAt: GetsIt,
 });
 
 export const ManagedTemplate = z.object({
@@ -37,6 +39,7 @@ export const ManagedTemplate = z.object({
   name: z.string(),
   do: TemplateSteps.nullable().optional().describe("null: it has only a name (Rigbridge extension)"),
   ...templateProgramFields,
+  ...sharing,
 });
 export type ManagedTemplate = z.infer<typeof ManagedTemplate>;
 

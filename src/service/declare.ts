@@ -46,9 +46,9 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
   );
   await store.templates.declare(
     new Map(
-      config.templates.map(({ name, do: steps = null, ...program }) => [
+      config.templates.map(({ name, do: steps = null, ...others }) => [
         name,
-        { name, do: steps, ...noTemplateProgram, ...given(program), makerId: null },
+        { name, do: steps, ...noTemplateProgram, ...given(others), makerId: null },
       ]),
     ),
   );

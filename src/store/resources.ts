@@ -124,6 +124,8 @@ export const StoredTemplate = z.object({
   dualAlgorithm: text.nullable().default(null),
   commandLineParams: text.nullable().default(null),
   makerId,
+  runsAt: z.array(text).optional().describe("other sites that get it"),
+  centre,
 });
 export type StoredTemplate = z.infer<typeof StoredTemplate>;
 

@@ -33,14 +33,15 @@ const toGroup: Input<"addRule"> = {
   guard: false,
 };
 
-/** A site as it was before it took pools: it refuses a set that has any, and counts none. */
-async function earlier(place: RunningSite): Promise<RunningSite> {
+/** A site of a release that takes none of this: it refuses a set that has any, and counts none. */
+async function earlier(place: RunningSite, unknown: readonly string[]): Promise<RunningSite> {
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const { host: _, connection: __, ...headers } = request.headers;
     const isOwned = request.url === "/api/owned";
-    if (isOwned && body.includes('"pools":')) {
-      const refusal = { code: "input.invalid", title: "pools: unknown key", status: 400, errors: [] };
+    const key = unknown.find((each) => body.includes(`"${each}":`));
+    if (isOwned && key !== undefined) {
+      const refusal = { code: "input.invalid", title: `${key}: unknown key`, status: 400, errors: [] };
       response.writeHead(400, { "content-type": "application/problem+json" }).end(JSON.stringify(refusal));
       return;
     }
@@ -50,7 +51,7 @@ async function earlier(place: RunningSite): Promise<RunningSite> {
       response.writeHead(reply.statusCode ?? 502, isOwned ? own : reply.headers);
       if (!isOwned) return void reply.pipe(response);
       const text = (await buffer(reply)).toString();
-      response.end(text.replaceAll(/"pools":\d+,"poolGroups":\d+,/g, ""));
+      response.end(unknown.reduce((rest, each) => rest.replaceAll(new RegExp(`"${each}":\\d+,`, "g"), ""), text));
     });
     there.on("error", () => response.destroy());
     response.on("close", () => there.destroy());
@@ -76,8 +77,17 @@ async function startFarms(...places: RunningSite[]) {
     (await centre.listPools({}, owner)).list.find((each) => each.runsAt !== undefined)?.sites?.[0];
   const become = (what: () => Promise<{ readonly state: string } | undefined>, state: string) =>
     until(async () => (await what())?.state === state, `it to be ${state}`);
-  return { ...running, own, ruleAt, poolAt, become };
+  const templateAt = async () =>
+    (await centre.listManagedTemplates({}, owner)).managedTemplateList.find((each) => each.runsAt !== undefined)
+      ?.sites?.[0];
+  return { ...running, own, ruleAt, poolAt, templateAt, become };
 }
+
+const templatesAt = async ({ bench }: RunningSite) =>
+  (await bench.service.listManagedTemplates({}, owner)).managedTemplateList.map(({ name, centre = null }) => [
+    name,
+    centre,
+  ]);
 
 const poolsAt = async ({ bench }: RunningSite) =>
   (await bench.service.listPools({}, owner)).list.map(({ description, centre = null }) => [description, centre]);
@@ -195,12 +205,123 @@ describe("pools that are defined at a centre for its sites", () => {
 
   test("do not keep a site of an earlier release from its rules", async () => {
     const barn = await startSite("Barn");
-    const old = await earlier(barn);
+    const old = await earlier(barn, ["pools", "poolGroups", "templates"]);
     const { centre, ruleAt, poolAt, become } = await startFarms(old);
     await centre.savePool({ ...main, runsAt: ["all"] }, owner);
     await centre.addRule({ key: "main", do: [{ action: "restart" }], runsAt: ["all"] }, owner);
     await become(ruleAt, "pushed");
     expect((await poolAt())?.problem).toBe("It takes no pools; a newer version of Rigbridge does");
     expect(await poolsAt(barn)).toEqual([]);
+  });
+});
+
+const toMain = { id: 0, name: "To main", do: [{ pool: "Main" }] };
+
+describe("managed templates that are defined at a centre for its sites", () => {
+  test("mean the pools of the site, are applied there, and are read-only, also after a restart", async () => {
+    const barn = await startSite("Barn", { rigs: [cgminer] });
+    await barn.bench.service.savePool({ ...main, url: "stratum+tcp://barn.example:3333" }, owner);
+    const { centre, ruleAt, templateAt, become, close } = await startFarms(barn);
+    // The centre has no pool of that name.
+    const saved = await centre.saveManagedTemplate({ ...toMain, runsAt: ["Barn"] }, owner);
+    expect(saved.sites).toMatchObject([{ name: "Barn" }]);
+    await centre.addRule({ ...toGroup, do: [{ template: "To main" }], enabled: false, runsAt: ["Barn"] }, owner);
+    await become(templateAt, "pushed");
+    await become(ruleAt, "pushed");
+    await centre.changeRule({ id: "main", enabled: true }, owner);
+    await become(ruleAt, "pushed");
+    await close();
+    const row = async () => (await barn.bench.service.listMinerRows({ view: "list" }, owner)).miners[0];
+    await until(async () => (await row())?.pool === "barn.example", "the rig to mine there");
+    const template_id = barn.bench.store.templates.all()[0]?.id ?? 0;
+    const byHand = { action: "apply_template", parameters: { template_id }, parallel: 1, delay: 0 } as const;
+    const job = await barn.bench.service.startBulkAction({ ...byHand, all: true, dryRun: true }, owner);
+    const results = async () => (await barn.bench.service.getBulkAction({ id: job.id }, owner)).results;
+    await until(async () => (await results())[0]?.state === "possible", "it to be applicable by hand");
+    await barn.bench.restart({ users: [{ name: "head-office", privilege: "administrator", centre: true }] });
+    const { service, store } = barn.bench;
+    expect(await templatesAt(barn)).toEqual([["To main", "head-office"]]);
+    const id = store.templates.all()[0]?.id ?? 0;
+    const refusals = [
+      await problem(service.saveManagedTemplate({ ...toMain, id, name: "Mine" }, owner)),
+      await problem(service.deleteManagedTemplate({ id }, owner)),
+    ];
+    expect(refusals.map(({ code, status }) => [code, status])).toEqual(refusals.map(() => ["owned.by-centre", 409]));
+    expect(refusals[0]?.message).toBe(`managed template ${id} belongs to the centre head-office; change it there`);
+    await service.releaseOwned({ centre: "head-office", keep: true }, owner);
+    expect((await service.saveManagedTemplate({ ...toMain, id, name: "Mine" }, owner)).centre).toBeUndefined();
+  });
+
+  test("are refused in the site's words, and so is the rule that names them, until the site has what they name", async () => {
+    const barn = await startSite("Barn");
+    const { centre, ruleAt, templateAt, become } = await startFarms(barn);
+    const { id } = await centre.saveManagedTemplate({ ...toMain, runsAt: ["all"] }, owner);
+    await centre.addRule({ key: "main", do: [{ template: "To main" }], runsAt: ["all"] }, owner);
+    await become(ruleAt, "refused");
+    expect((await templateAt())?.problem).toBe('do[0]: there is no pool "Main"');
+    expect(await templatesAt(barn)).toEqual([]);
+    const pool = await centre.savePool({ ...main, runsAt: ["all"] }, owner);
+    await become(ruleAt, "pushed");
+    expect(await templatesAt(barn)).toEqual([["To main", "head-office"]]);
+    // A pool that was renamed is sent under its new name, in templates too.
+    await centre.saveManagedTemplate({ ...toMain, id, runsAt: ["here", "all"] }, owner);
+    await centre.savePool({ ...main, id: pool.id, description: "Prime" }, owner);
+    await until(async () => (await poolsAt(barn))[0]?.[0] === "Prime", "the pool to have its name");
+    await become(templateAt, "pushed");
+    expect(barn.bench.store.templates.all()).toMatchObject([{ do: [{ pool: "Prime" }] }]);
+    const odd = await problem(centre.saveManagedTemplate({ ...toMain, id, runsAt: ["Bran"] }, owner));
+    expect(odd.errors).toMatchObject([{ path: "runsAt", message: 'there is no site "Bran"; did you mean "Barn"?' }]);
+  });
+
+  test("stay at a site whose rules use them, which is said, and leave it once they do not", async () => {
+    const barn = await startSite("Barn");
+    const { centre, templateAt, become, site } = await startFarms(barn);
+    const locate = { ...toMain, do: [{ set: "locate" as const, value: true }] };
+    const { id } = await centre.saveManagedTemplate({ ...locate, runsAt: ["Barn"] }, owner);
+    await become(templateAt, "pushed");
+    const { service } = barn.bench;
+    const { userId } = await service.getUser({ username: "head-office" }, owner);
+    const office = { actor: "head-office", userId };
+    await service.addRule({ key: "ours", do: [{ template: "To main" }] }, office);
+    await centre.saveManagedTemplate({ ...locate, id, runsAt: [] }, owner);
+    const left = async () => (await site("Barn"))?.definitions?.refused;
+    await until(async () => ((await left())?.length ?? 0) > 0, "the site to keep it");
+    expect(await left()).toEqual([
+      {
+        kind: "template",
+        name: "To main",
+        message: expect.stringMatching(/^it stays, since it is used: Managed template To main .*rule ours/),
+      },
+    ]);
+    await service.deleteRule({ id: "ours" }, owner);
+    await centre.addMaintenance({ name: "fans", until: "2100-01-01T00:00:00Z", runsAt: ["Barn"] }, owner);
+    await until(async () => (await templatesAt(barn)).length === 0, "the template to leave");
+  });
+
+  test("are sent with the parameters of mining software, which the site does not show", async () => {
+    const barn = await startSite("Barn");
+    const { centre, templateAt, become } = await startFarms(barn);
+    await centre.saveManagedTemplate(
+      { id: 0, name: "Faster", commandLineParams: `--password ${password}`, runsAt: ["Barn"] },
+      owner,
+    );
+    await become(templateAt, "pushed");
+    const { service, store } = barn.bench;
+    expect(store.templates.all()).toMatchObject([{ commandLineParams: `--password ${password}` }]);
+    const shown = JSON.stringify([await service.listManagedTemplates({}, owner), await service.listOwned({}, owner)]);
+    expect(shown).toContain("Faster");
+    expect(shown).not.toContain(password);
+  });
+
+  test("do not keep a site of an earlier release from its pools and rules", async () => {
+    const barn = await startSite("Barn");
+    const { centre, ruleAt, poolAt, templateAt, become } = await startFarms(await earlier(barn, ["templates"]));
+    await centre.savePool({ ...main, runsAt: ["all"] }, owner);
+    await centre.saveManagedTemplate({ ...toMain, runsAt: ["all"] }, owner);
+    await centre.addRule({ key: "main", do: [{ pool: "Main" }], runsAt: ["all"] }, owner);
+    await become(poolAt, "pushed");
+    await become(ruleAt, "pushed");
+    expect((await templateAt())?.problem).toBe("It takes no templates; a newer version of Rigbridge does");
+    expect(await templatesAt(barn)).toEqual([]);
   });
 });

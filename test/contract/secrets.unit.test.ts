@@ -92,6 +92,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "addAgent answers .token",
     "admitSite answers .token",
     "replaceOwned takes .pools[][]",
+    "replaceOwned takes .templates[][]",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",

@@ -201,3 +201,37 @@ test("a pool is given to a site in its form, and is only shown there", async () 
   await there.page.getByText("from the centre head-office").waitFor();
   expect(await there.page.getByRole("button", { name: /^(Edit|Delete): Main/ }).count()).toBe(0);
 });
+
+test("a managed template is given to a site in its form, and is only shown there", async () => {
+  const barn = await startSite("Barn");
+  const sites = [{ name: barn.name, url: barn.url, key: barn.key }];
+  const { centre } = await startCentre([barn], { own: { config: { sites } } });
+  const { id } = await centre.saveManagedTemplate(
+    { id: 0, name: "Blink", do: [{ set: "locate", value: true }] },
+    owner,
+  );
+  const { page, url } = await serve(centre);
+  await page.goto(`${url}/rules/templates/${id}`);
+  const chosen = page.getByRole("group", { name: "Sites that get it" }).getByLabel("Barn");
+  await chosen.check();
+  await page.getByRole("button", { name: "Save" }).click();
+  const copy = page.locator(".rule-copies li").filter({ hasText: "Barn" });
+  await copy.getByText("acts there").waitFor();
+  await page.goto(`${url}/rules?tab=templates`);
+  await page.getByText("at 1 site").waitFor();
+  // The template at the site is the same.
+  expect(await page.getByRole("link", { name: "Blink" }).count()).toBe(1);
+
+  const there = await serve(barn.bench.service);
+  await there.page.goto(`${there.url}/rules?tab=templates`);
+  await there.page.getByText("from the centre head-office").waitFor();
+  await there.page.getByRole("link", { name: "Blink" }).click();
+  await there.page.getByText("It belongs to the centre head-office; change it there.").waitFor();
+  for (const name of ["Save", "Delete", "Remove"])
+    expect(await there.page.getByRole("button", { name, exact: true }).count()).toBe(0);
+
+  await page.goto(`${url}/rules/templates/${id}`);
+  await chosen.uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await until(async () => barn.bench.store.templates.all().length === 0, "the template to leave the site");
+});

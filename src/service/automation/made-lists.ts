@@ -1,5 +1,6 @@
 import { type ResolvedRule, resolveRule } from "../../config/rule-resolution.ts";
 import { RuleSettings, ScheduleSettings } from "../../contract/rules.ts";
+import { runsHere } from "../../contract/runs-at.ts";
 import type { Store, Stored, StoredRule } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Links } from "../links.ts";
@@ -40,9 +41,9 @@ export function madeLists({
         const { data } = ScheduleSettings.safeParse(row.definition);
         return { kind: "schedule", row, lists: data ?? {}, isOff: data?.enabled === false };
       }),
-    ...enabled(templates).map(
-      (row): MadeList => ({ kind: "template", row, lists: { do: row.do ?? [] }, isOff: false }),
-    ),
+    ...enabled(templates)
+      .filter(({ runsAt }) => runsHere(runsAt))
+      .map((row): MadeList => ({ kind: "template", row, lists: { do: row.do ?? [] }, isOff: false })),
   ];
 }
 

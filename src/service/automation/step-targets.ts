@@ -129,42 +129,9 @@ export class StepTargets {
     return accessOfMaker(row, accessBook) === null ? "whose creator is no longer an administrator" : null;
   }
 
-  /**
-   * The definition of a row with the present names of its targets, and the links by these names: since it was saved, a
-   * target may have been renamed, or its name given to another.
-   */
-  present<T extends object>(definition: T, { links = {} }: Naming): { readonly definition: T; readonly links: Links } {
-    const renamed: Record<string, number> = { ...links };
-    const nameOf = (kind: NamedKind, name: string): string => {
-      const id = links[linkKey({ kind, name })] ?? 0;
-      const now = id === 0 ? name : (this.#nameOf(kind, id) ?? name);
-      if (now !== name) renamed[linkKey({ kind, name: now })] = id;
-      return now;
-    };
-    const withNames = (value: unknown, list: string): unknown => {
-      if (!Array.isArray(value)) return value;
-      if (list === "inhibitedBy")
-        return value.map((key: unknown) => (typeof key === "string" ? nameOf("inhibitor", key) : key));
-      return value.map((step: unknown) => {
-        const kind = isRecord(step) ? stepKinds.find((each) => typeof step[each] === "string") : undefined;
-        return isRecord(step) && kind !== undefined ? { ...step, [kind]: nameOf(kind, String(step[kind])) } : step;
-      });
-    };
-    const shown = { ...definition };
-    for (const list of listNames)
-      if (Object.hasOwn(definition, list)) Reflect.set(shown, list, withNames(Reflect.get(definition, list), list));
-    return { definition: shown, links: renamed };
-  }
-
-  #nameOf(kind: NamedKind, id: number): string | undefined {
-    const { rules, templates, pools, poolGroups } = this.#options.store;
-    if (kind === "template") return templates.get(id)?.name;
-    if (kind === "poolGroup") return poolGroups.get(id)?.name;
-    const pool = kind === "pool" ? pools.get(id) : undefined;
-    if (kind === "pool") return pool && shownName(pool);
-    const rule = rules.get(id);
-    // A rule may have only a name, which is not a key.
-    return rule && Key.safeParse(keyOf(rule)).data;
+  /** See `withNamesNow`. */
+  present<T extends object>(definition: T, naming: Naming): { readonly definition: T; readonly links: Links } {
+    return withNamesNow(definition, naming, this.#options.store);
   }
 
   #find(named: Named, list: Made, self: Self | null): Candidate | { readonly message: string } {
@@ -229,6 +196,49 @@ function unclear(kind: NamedKind, name: string, found: readonly Candidate[]): st
   const choices = found.map((each) => `${each.key} (id ${each.id})`).join(", ");
   const advice = kind === "rule" || kind === "inhibitor" ? "name it by its key or id" : "give them different names";
   return `there are ${found.length} ${words[kind]}s "${name}": ${choices}; ${advice}`;
+}
+
+type Targets = Pick<Store, "rules" | "templates" | "pools" | "poolGroups">;
+
+/**
+ * The definition of a row with the present names of its targets, and the links by these names: since it was saved, a
+ * target may have been renamed, or its name given to another.
+ */
+export function withNamesNow<T extends object>(
+  definition: T,
+  { links = {} }: { readonly links?: Links | undefined },
+  store: Targets,
+): { readonly definition: T; readonly links: Links } {
+  const renamed: Record<string, number> = { ...links };
+  const now = (kind: NamedKind, name: string): string => {
+    const id = links[linkKey({ kind, name })] ?? 0;
+    const current = id === 0 ? name : (nameOf(kind, id, store) ?? name);
+    if (current !== name) renamed[linkKey({ kind, name: current })] = id;
+    return current;
+  };
+  const withNames = (value: unknown, list: string): unknown => {
+    if (!Array.isArray(value)) return value;
+    if (list === "inhibitedBy")
+      return value.map((key: unknown) => (typeof key === "string" ? now("inhibitor", key) : key));
+    return value.map((step: unknown) => {
+      const kind = isRecord(step) ? stepKinds.find((each) => typeof step[each] === "string") : undefined;
+      return isRecord(step) && kind !== undefined ? { ...step, [kind]: now(kind, String(step[kind])) } : step;
+    });
+  };
+  const shown = { ...definition };
+  for (const list of listNames)
+    if (Object.hasOwn(definition, list)) Reflect.set(shown, list, withNames(Reflect.get(definition, list), list));
+  return { definition: shown, links: renamed };
+}
+
+function nameOf(kind: NamedKind, id: number, { rules, templates, pools, poolGroups }: Targets): string | undefined {
+  if (kind === "template") return templates.get(id)?.name;
+  if (kind === "poolGroup") return poolGroups.get(id)?.name;
+  const pool = kind === "pool" ? pools.get(id) : undefined;
+  if (kind === "pool") return pool && shownName(pool);
+  const rule = rules.get(id);
+  // A rule may have only a name, which is not a key.
+  return rule && Key.safeParse(keyOf(rule)).data;
 }
 
 /** All names in lists, each with its path. */

@@ -1,9 +1,12 @@
+import { siteFindings } from "../../config/rule-checks.ts";
 import { invalid, invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { MetaData } from "../../contract/resources.ts";
+import { runsHere } from "../../contract/runs-at.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import { type ManagedTemplate, noTemplateProgram, type TemplateProgram } from "../../contract/templates.ts";
 import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
-import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
+import { done, enabled, find, findOwn, given, refuseInUse, refuseOfCentre } from "../crud.ts";
+import { sitesOf } from "../money/pool-book.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
 import { checkOwner, nameSpace } from "./rights.ts";
 import type { StepTargets } from "./step-targets.ts";
@@ -11,21 +14,33 @@ import type { UsableLists } from "./usable-lists.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
-/** Managed templates: named lists of steps. A template made over the API belongs to its creator. */
-export function templateOperations(
-  { templates }: Store,
-  accessBook: AccessBook,
-  { usable, targets }: { readonly usable: UsableLists; readonly targets: StepTargets },
+interface TemplateOptions {
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly usable: UsableLists;
+  readonly targets: StepTargets;
   /** Mistakes in the managed-miner settings of a template. */
-  programMistakes: (fields: TemplateProgram) => Mistake[],
-  metaData: () => MetaData,
-): TemplateOperations {
+  readonly programMistakes: (fields: TemplateProgram) => Mistake[];
+  /** The names of the other sites. */
+  readonly siteNames: () => ReadonlySet<string>;
+  readonly metaData: () => MetaData;
+}
+
+/** Managed templates: named lists of steps. A template made over the API belongs to its creator. */
+export function templateOperations(options: TemplateOptions): TemplateOperations {
+  const { accessBook, usable, targets, programMistakes, siteNames, metaData } = options;
+  const { templates } = options.store;
   /** The steps name pools, which other users may not be allowed to see. */
   const presentTemplate = (template: Stored<StoredTemplate>, caller: Caller): ManagedTemplate => {
-    const { id, name, makerId } = template;
+    const { id, name, makerId, runsAt, centre } = template;
     const isOwn = accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
     const { definition } = targets.present({ do: template.do }, template);
-    return { id, name, ...(isOwn ? { ...definition, ...programIn(template) } : {}) };
+    return {
+      id,
+      name,
+      ...given({ centre }),
+      ...(isOwn ? { ...definition, ...shownProgram(template), ...given({ runsAt }) } : {}),
+    };
   };
   /** Throws `not.found` if the caller cannot see the template, `user.forbidden` if it belongs to another user. */
   const ownTemplate = (id: number, caller: Caller): Stored<StoredTemplate> => {
@@ -33,6 +48,7 @@ export function templateOperations(
     if (!usable.template(template, accessBook.of(caller))) throw notFound("managed template", id);
     findOwn(templates, id, "managed template");
     checkOwner(template, caller, accessBook, "managed template", id);
+    refuseOfCentre(template, "managed template", id);
     return template;
   };
   return {
@@ -40,7 +56,7 @@ export function templateOperations(
       managedTemplateList: usable.templates(accessBook.of(caller)).map((template) => presentTemplate(template, caller)),
       metaData: metaData(),
     }),
-    saveManagedTemplate: async ({ id, name, do: steps, ...body }, caller) => {
+    saveManagedTemplate: async ({ id, name, do: steps, runsAt: givenSites, ...body }, caller) => {
       const existing = id === 0 ? undefined : ownTemplate(id, caller);
       const access = accessBook.of(caller);
       const program = { ...programIn(existing ?? noTemplateProgram), ...given(body) };
@@ -49,7 +65,14 @@ export function templateOperations(
       const written = steps === undefined ? before?.definition.do : steps;
       const made = { owner: "store", makerId } as const;
       const { links, mistakes: unclear } = targets.resolve({ do: written ?? [] }, made, before?.links);
-      const mistakes = [...(steps == null ? [] : unclear), ...programMistakes(program)];
+      const runsAt = sitesOf({ runsAt: givenSites }, existing);
+      const ofSites = siteFindings({ runsAt: givenSites }, [], { sites: siteNames(), isLimited: !access.all });
+      const mistakes = [
+        // What its names mean elsewhere is for the sites to say.
+        ...(steps == null || !runsHere(runsAt) ? [] : unclear),
+        ...programMistakes(program),
+        ...ofSites.map((each) => ({ ...each, path: "runsAt" })),
+      ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       // The same right as for managed miners.
       if (Object.values(program).some((field) => field !== null)) needsAll(access);
@@ -58,7 +81,7 @@ export function templateOperations(
         (other) => other.id !== id && other.name === name && nameSpace(other.makerId, accessBook) === space,
       );
       if (isTaken && existing?.name !== name) throw invalid("name", "is the name of another managed template");
-      const fields = { name, ...given({ do: written }), links, ...program };
+      const fields = { name, ...given({ do: written }), links, ...program, runsAt };
       const saved =
         existing === undefined
           ? await templates.add({ do: null, ...fields, makerId })
@@ -67,14 +90,26 @@ export function templateOperations(
     },
     deleteManagedTemplate: async ({ id }, caller) => {
       const template = ownTemplate(id, caller);
-      refuseInUse(
-        `Managed template ${template.name}`,
-        targets.usersOf("template", id).map(({ what, name }) => `${what} ${name}`),
-      );
+      refuseUsedTemplate(template, targets);
       await templates.remove(id);
       return done(`Managed template ${template.name} removed`);
     },
   };
+}
+
+/** Throws `in.use` if something here uses the template. */
+export function refuseUsedTemplate({ id, name }: Pick<Stored<StoredTemplate>, "id" | "name">, targets: StepTargets) {
+  refuseInUse(
+    `Managed template ${name}`,
+    targets.usersOf("template", id).map((user) => `${user.what} ${user.name}`),
+  );
+}
+
+/** The parameters of what a centre has defined are secrets of the centre. */
+function shownProgram(template: StoredTemplate): TemplateProgram {
+  const program = programIn(template);
+  const isHidden = template.centre !== undefined && program.commandLineParams !== null;
+  return isHidden ? { ...program, commandLineParams: "" } : program;
 }
 
 const programIn = ({

@@ -318,7 +318,7 @@ interface Shared {
 }
 
 /** The sites after a change; an empty list is none. */
-const sitesOf = ({ runsAt }: Shared, existing: Shared | undefined): string[] | undefined =>
+export const sitesOf = ({ runsAt }: Shared, existing: Shared | undefined): string[] | undefined =>
   runsAt === undefined ? existing?.runsAt : runsAt.length === 0 ? undefined : runsAt;
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;

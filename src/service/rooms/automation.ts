@@ -1,3 +1,4 @@
+import type { TemplateProgram } from "../../contract/templates.ts";
 import { BulkActions } from "../automation/bulk.ts";
 import type { Effects } from "../automation/effects.ts";
 import { JobNotices } from "../automation/job-notices.ts";
@@ -39,8 +40,9 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
   const { registry, notices, managed, usable } = rooms.miners;
   const { executor, stepsOf, holds } = rooms.commands;
   const { webTargets } = rooms.notifications;
-  const settings = core.settings.part("limits of steps", ["automation"]).now;
+  const settings = core.settings.part("limits of steps", ["automation", "sites"]).now;
   const targets = new StepTargets({ store, accessBook, book, usable });
+  const programMistakes = (fields: TemplateProgram) => templateMistakes(fields, agents.software(), coins);
   const lostTargets = new LostTargets({ store, accessBook, targets, channels, notices });
   const limits: StepLimits = {
     ...channelLimits(channels),
@@ -80,13 +82,16 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
     jobNotices,
     bulk: new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares, targets, usable, book }),
     runList: listRunner({ store, registry, accessBook, runs, runner, usable }),
-    operations: templateOperations(
+    programMistakes,
+    operations: templateOperations({
       store,
       accessBook,
-      { usable, targets },
-      (fields) => templateMistakes(fields, agents.software(), coins),
-      () => core.metaData(noNotices),
-    ),
+      usable,
+      targets,
+      programMistakes,
+      siteNames: () => new Set(settings.sites.map(({ name }) => name)),
+      metaData: () => core.metaData(noNotices),
+    }),
     start: async (): Promise<void> => {
       await lostTargets.link();
       lostTargets.report();

@@ -72,6 +72,7 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
       now,
       log,
       book: core.book,
+      programMistakes: steps.programMistakes,
       poolsChanged: () => {
         registry.changeAll();
         miners.managed.syncAll();

@@ -5,7 +5,7 @@ import { t } from "../language.ts";
 import { sites as otherSites } from "../live.ts";
 import { Mark, type Tone } from "./status.tsx";
 
-/** A rule, schedule, window, pool or pool group of a list. */
+/** A rule, schedule, window, pool, pool group or template of a list. */
 export interface Listed {
   readonly id: number | string;
   readonly key?: string;

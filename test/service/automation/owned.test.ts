@@ -178,6 +178,24 @@ describe("what a centre defines at a service", () => {
     expect((await service.listMaintenance({}, caller)).map(({ owner }) => owner)).toEqual(["store"]);
   });
 
+  test("is not taken at all if there would be too many rules", async () => {
+    const { bench, push } = await startOwned();
+    await bench.service.addRule({ key: "mine", do: restart }, caller);
+    const rules = Array.from({ length: 1_000 }, (_, index) => ({ key: `rule-${index}`, do: restart }));
+    const pools = [{ description: "Main", url: "stratum+tcp://main.example:3333" }];
+    const templates = [{ name: "Again", do: restart }];
+    const refused = await problem(push({ rules, pools, templates }, "too many"));
+    expect([refused.code, refused.message]).toEqual(["not.possible", expect.stringMatching(/1,?000/)]);
+    expect((await bench.service.listPools({}, caller)).list).toEqual([]);
+    expect((await bench.service.listManagedTemplates({}, caller)).managedTemplateList).toEqual([]);
+    expect(await bench.service.listOwned({}, caller)).toEqual([]);
+    expect(await push({ rules: rules.slice(1), pools, templates })).toMatchObject({
+      rules: 999,
+      pools: 1,
+      templates: 1,
+    });
+  });
+
   test("is taken over by one who is made again under the same name", async () => {
     const { service } = await openBench();
     const made = async () =>

@@ -7,6 +7,7 @@ import { invalidAll, type Mistake, notFound, RigbridgeError, thing } from "../..
 import { everySite, hereName } from "../../../contract/runs-at.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
+import type { TemplateProgram } from "../../../contract/templates.ts";
 import { messageOf, worded } from "../../../contract/wording.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Collection, Store, Stored } from "../../../store/index.ts";
@@ -30,7 +31,9 @@ export interface RuleOperationsOptions {
   readonly targets: StepTargets;
   readonly log: Logger;
   readonly book: PoolBook;
-  /** A centre has defined pools or pool groups otherwise. */
+  /** Mistakes in the managed-miner settings of a template. */
+  readonly programMistakes: (fields: TemplateProgram) => Mistake[];
+  /** A centre has defined pools, pool groups or templates otherwise. */
   poolsChanged(): void;
   /** The rights of this creator's steps. */
   names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs"> & {

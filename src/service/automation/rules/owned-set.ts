@@ -19,7 +19,7 @@ import type { Links } from "../../links.ts";
 import type { Access } from "../../users/access.ts";
 import { madeLists } from "../made-lists.ts";
 import { keyOf, ruleRow } from "../rule-rows.ts";
-import type { StepTargets } from "../step-targets.ts";
+import { type StepTargets, words } from "../step-targets.ts";
 import type { Before, Checked, DefinitionChecks, Together } from "./checks.ts";
 import { parsed } from "./made-rows.ts";
 
@@ -159,7 +159,7 @@ export interface OwnedSetOptions {
   readonly checks: DefinitionChecks;
   readonly access: Access;
   readonly centre: Centre;
-  /** The pools and pool groups of the set that are not here, as `kind name`. */
+  /** The pools, pool groups and templates of the set that are not here, as `kind name`. */
   readonly untaken: ReadonlySet<string>;
 }
 
@@ -234,14 +234,17 @@ const lostNames = ({ links }: Piece, gone: ReadonlyMap<number, string>): Mistake
     return key === undefined ? [] : [{ path: "", message: `there is no rule "${key}"` }];
   });
 
-/** Names of pools of this set that were not taken: another pool of that name is not meant. */
-const untakenNames = ({ links }: Piece, untaken: ReadonlySet<string>): Mistake[] =>
+/** Names of pools and templates of this set that were not taken: another one of that name is not meant. */
+export const untakenNames = ({ links }: Pick<Piece, "links">, untaken: ReadonlySet<string>): Mistake[] =>
   Object.keys(links).flatMap((named) =>
     untaken.has(named) ? [{ path: "", message: `it names the ${quoted(named)}, which is not taken` }] : [],
   );
 
-const quoted = (named: string): string =>
-  named.replace(/^(pool|poolGroup) (.*)$/s, (_, kind, name) => `pool${kind === "pool" ? "" : " group"} "${name}"`);
+function quoted(named: string): string {
+  const [kind = ""] = named.split(" ", 1);
+  const what = kind === "template" ? words.template : kind === "poolGroup" ? words.poolGroup : words.pool;
+  return `${what} "${named.slice(kind.length + 1)}"`;
+}
 
 /** The rules of a set that would run each other in a loop, also by way of other rules. */
 function loopsIn(pieces: readonly Piece[], store: Store, targets: StepTargets): Map<Piece, Mistake> {

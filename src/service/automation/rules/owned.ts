@@ -1,15 +1,16 @@
 import type { Logger } from "pino";
 import type { OwnedSet } from "../../../contract/owned.ts";
 import { notFound, RigbridgeError } from "../../../contract/problems.ts";
-import type { Caller, MiningService } from "../../../contract/service.ts";
+import type { Caller, Input, MiningService } from "../../../contract/service.ts";
 import { detail } from "../../../messages/detail.ts";
 import type { Changes, Stored, StoredCentre } from "../../../store/index.ts";
 import { done, enabled, find } from "../../crud.ts";
 import { madeLists } from "../made-lists.ts";
+import { keyOf } from "../rule-rows.ts";
 import type { DefinitionChecks } from "./checks.ts";
 import { mostRules, type RuleOperationsOptions } from "./made-rows.ts";
-import { OwnedPools } from "./owned-pools.ts";
 import { type Centre, ownedSet, rowsOf } from "./owned-set.ts";
+import { OwnedTargets } from "./owned-targets.ts";
 
 export type OwnedOperations = Pick<MiningService, "listOwned" | "replaceOwned" | "releaseOwned">;
 
@@ -20,7 +21,7 @@ export function ownedOperations(
   log: Logger,
 ): OwnedOperations {
   const { automation, store, accessBook, targets, now } = options;
-  const pools = new OwnedPools(options);
+  const named = new OwnedTargets(options);
 
   /** The centre that calls, whose access was checked. */
   const centreOf = ({ userId = 0, centre }: Caller): Centre =>
@@ -44,10 +45,20 @@ export function ownedOperations(
       rules: rowsOf(store.rules, owned).length,
       schedules: rowsOf(store.schedules, owned).length,
       maintenance: rowsOf(store.maintenance, owned).length,
-      ...pools.counts(row.name),
+      ...named.counts(row.name),
       refused: [...row.refused],
     };
   };
+
+  /** Throws `not.possible` for a set with which there would be too many rules, before anything of it is taken. */
+  function refuseTooMany({ rules }: Input<"replaceOwned">, centre: Centre): void {
+    const owned = rowsOf(store.rules, centre).map(keyOf);
+    const others = enabled(store.rules).length - owned.length;
+    const keys = new Set(rules.map((definition, index) => keyOf({ key: null, name: `#${index + 1}`, definition })));
+    const hasNew = [...keys].some((key) => !owned.includes(key));
+    if (hasNew && others + keys.size > mostRules)
+      throw new RigbridgeError("not.possible", detail("rule.most", { count: mostRules }));
+  }
 
   /** The rules of a set may name each other; their ids are known once they are stored. */
   async function linkTogether(centre: string): Promise<void> {
@@ -65,20 +76,18 @@ export function ownedOperations(
     replaceOwned: async (body, caller) => {
       const centre = centreOf(caller);
       const access = accessBook.of({ actor: "service", ...(centre.id === null ? {} : { userId: centre.id }) });
+      refuseTooMany(body, centre);
       const { name, id: userId } = centre;
       // First, so that what is defined below has an owner; a set without its name is pushed again.
       const before =
         rowOf(centre) ??
         (await store.centres.add({ name, userId, version: "", at: now(), actor: caller.actor, refused: [] }));
       // Before the rules that name them.
-      const taken = pools.take(body, centre, before.name);
+      const taken = named.take(body, centre, before.name, access);
       const { rules, schedules, windows, ...others } = ownedSet(
         { store, targets, checks, access, centre, untaken: taken.untaken },
         body,
       );
-      const count = enabled(store.rules).length + rules.added.length - rules.removed.length;
-      if (rules.added.length > 0 && count > mostRules)
-        throw new RigbridgeError("not.possible", detail("rule.most", { count: mostRules }));
       const areRulesChanged = isChange(rules) || isChange(schedules) || isChange(windows);
       if (areRulesChanged) {
         store.commit([
@@ -90,10 +99,10 @@ export function ownedOperations(
       }
       await linkTogether(centre.name);
       // After the rules that named them.
-      const left = await pools.drop(body, centre.name);
+      const left = await named.drop(body, centre.name);
       const refused = [...taken.refused, ...others.refused, ...left.refused];
-      const arePoolsChanged = taken.isChanged || left.isChanged;
-      const isChanged = areRulesChanged || arePoolsChanged;
+      const areTargetsChanged = taken.isChanged || left.isChanged;
+      const isChanged = areRulesChanged || areTargetsChanged;
       const { version } = body;
       const isSame =
         before.version === version &&
@@ -104,7 +113,7 @@ export function ownedOperations(
         const at = isChanged ? now() : before.at;
         await store.centres.change(before.id, { name, userId, version, at, actor: caller.actor, refused });
       }
-      if (arePoolsChanged) options.poolsChanged();
+      if (areTargetsChanged) options.poolsChanged();
       if (isChanged) {
         automation.reload();
         for (const id of schedules.removed) store.ruleLog.forget("schedule", id);
@@ -133,10 +142,10 @@ export function ownedOperations(
         store.schedules.prepare(released(rows.schedules)),
         store.maintenance.prepare(released(rows.windows)),
         store.centres.prepare({ removed: [row.id] }),
-        ...(keep ? pools.release(name) : []),
+        ...(keep ? named.release(name, makerId) : []),
       ]);
-      const left = keep ? [] : (await pools.drop({}, name)).refused.map((each) => each.name);
-      if (left.length > 0) store.commit(pools.release(name));
+      const left = keep ? [] : (await named.drop({}, name)).refused.map((each) => each.name);
+      if (left.length > 0) store.commit(named.release(name, makerId));
       options.poolsChanged();
       automation.reload();
       if (!keep) {

@@ -1,7 +1,8 @@
-import { everySite } from "../../../contract/runs-at.ts";
+import { useState } from "preact/hooks";
 import { isHere } from "../../../contract/site-numbers.ts";
 import { t } from "../../language.ts";
 import { sites } from "../../live.ts";
+import { SiteChoice, siteField } from "../../parts/site-choice.tsx";
 import { AtSites, type Listed as Copied } from "../../parts/site-copies.tsx";
 
 /** A pool or pool group of a list. */
@@ -20,25 +21,12 @@ export function Sharing({ of }: { of: Listed }) {
   );
 }
 
-const named = "runsAt";
-
 /** The choice of the sites that get a pool, where there are any. */
 export function SitesField({ id, of }: { id: number; of: Listed | null }) {
-  const names = [...new Set([...sites.value.map(({ name }) => name), ...(of?.runsAt ?? [])])];
-  if (names.length === 0 || !isHere(id)) return null;
-  return (
-    <fieldset class="pool-sites">
-      <legend>{t.pools.sites}</legend>
-      {[everySite, ...names.filter((name) => name !== everySite)].map((name) => (
-        <label key={name} class="switch">
-          <input type="checkbox" name={named} value={name} defaultChecked={of?.runsAt?.includes(name) === true} />{" "}
-          {name === everySite ? t.rules.everySite : <bdi>{name}</bdi>}
-        </label>
-      ))}
-    </fieldset>
-  );
+  const [chosen, setChosen] = useState(of?.runsAt ?? []);
+  return isHere(id) ? <SiteChoice chosen={chosen} onChoose={setChosen} /> : null;
 }
 
 /** The sites that were chosen; undefined if the form did not ask. */
 export const sitesIn = (form: FormData, id: number): string[] | undefined =>
-  sites.value.length === 0 || !isHere(id) ? undefined : form.getAll(named).map(String);
+  sites.value.length === 0 || !isHere(id) ? undefined : form.getAll(siteField).map(String);

@@ -4,6 +4,7 @@ import { t } from "../../language.ts";
 import { None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
+import { siteName } from "../../parts/site-copies.tsx";
 import { may } from "../../session.ts";
 import type { SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
@@ -77,7 +78,11 @@ export function PoolForm({ fill }: FormProps) {
 export function TemplateForm({ fill }: FormProps) {
   const loaded = useLoaded(async (signal): Promise<Choice[]> => {
     const { managedTemplateList } = await call("listManagedTemplates", {}, { signal });
-    return managedTemplateList.map(({ id, name }) => ({ value: String(id), text: name }));
+    return managedTemplateList.map((template) => {
+      const site = siteName(template);
+      const { id, name } = template;
+      return { value: String(id), text: site === undefined ? name : `${site} / ${name}` };
+    });
   }, []);
   return (
     <Loading from={loaded}>

@@ -27,6 +27,8 @@ interface EditorProps {
   readonly sentence?: ((value: Values) => string) | undefined;
   /** Fields above the form, for data outside the schema. */
   readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
+  /** The same, below the form. */
+  readonly below?: EditorProps["children"];
 }
 
 type Yaml = typeof import("yaml");
@@ -43,6 +45,7 @@ export function Editor({
   beside,
   sentence,
   children,
+  below,
 }: EditorProps) {
   const [value, setValue] = useState(saved);
   const [text, setText] = useState<string | null>(null);
@@ -108,6 +111,7 @@ export function Editor({
             readOnly={readOnly !== null}
             isNew={isNew}
           />
+          {below?.(value, setValue)}
         </>
       ) : (
         <div class="field">
