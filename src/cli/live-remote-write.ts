@@ -53,7 +53,7 @@ export class LiveRemoteWrite {
     if (remoteWrite === undefined) return;
     const { RemoteWriter } = await import("../remote-write/remote-writer.ts");
     const writer = new RemoteWriter({ service, settings: remoteWrite, folder: this.#folder, log });
-    await writer.start();
     this.#writer = writer;
+    await writer.start().catch((error: unknown) => log.error({ err: error }, "remote write did not start"));
   }
 }

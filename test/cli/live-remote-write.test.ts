@@ -42,6 +42,7 @@ afterEach(async () => {
 });
 
 test("remote write is tested, set, changed and ended while the service runs", async () => {
+  await until(async () => (await metrics()).includes("rigbridge_miner_power_watts{"), "the rig to be read");
   expect(await metrics()).not.toContain("remote_write");
   const away = `http://127.0.0.1:${await closedPort()}/write`;
   const token = "Bearer a-long-token";

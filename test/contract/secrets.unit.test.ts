@@ -132,6 +132,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .channels[].body",
     "config .hooks[].secret",
     "config .mqtt.password",
+    "config .history.remoteWrite.headers[]",
   ]);
 });
 
