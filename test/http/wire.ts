@@ -37,7 +37,7 @@ export async function serve(
   settings: Partial<HttpSettings> = {},
   limits: Partial<HttpLimits> = {},
   host = "127.0.0.1",
-  rest: Pick<HttpServerOptions, "sessions" | "web"> = {},
+  rest: Pick<HttpServerOptions, "sessions" | "web" | "remoteWrite"> = {},
 ): Promise<Served> {
   const made = stub();
   const logged: string[] = [];

@@ -47,7 +47,8 @@ describe("the page on operations", () => {
 describe("its metrics", () => {
   let served: Served;
   beforeAll(async () => {
-    served = await serve({});
+    const remoteWrite = () => ({ sent: 1, dropped: 0, waiting: 0 });
+    served = await serve({}, {}, "127.0.0.1", { remoteWrite });
     served.answers.set("listMiners", { groupList: [] });
   });
   afterAll(() => served.server.close());

@@ -117,6 +117,6 @@ test("networks say how many addresses they have; mistakes of a draft are named, 
   expect(large).toMatchObject({ code: "input.invalid", message: expect.stringContaining("16,777,214") });
   const draft = await problem(service.testSettings({ section: "electricity", value: { price: "x" } }, admin));
   expect(draft).toMatchObject({ code: "input.invalid", errors: [{ path: "electricity.price" }] });
-  const none = await problem(service.testSettings({ section: "history" }, admin));
-  expect(none).toMatchObject({ code: "nothing.to.do", message: expect.stringContaining("history") });
+  const none = await problem(service.testSettings({ section: "poll" }, admin));
+  expect(none).toMatchObject({ code: "nothing.to.do", message: expect.stringContaining("poll") });
 });

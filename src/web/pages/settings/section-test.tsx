@@ -10,7 +10,9 @@ import { may } from "../../session.ts";
 import { atFields, sectionLabels } from "./section-words.ts";
 
 /** Sections that can be tested (src/service/trials). */
-const testable: ReadonlySet<SettingsSection> = new Set(["mqtt", "electricity", "market", "heating", "follow", "scan"]);
+const testable: ReadonlySet<SettingsSection> = new Set([
+  ...(["mqtt", "electricity", "market", "heating", "follow", "scan", "history"] as const),
+]);
 
 /** A button that tests the values of a form, and its result; null for sections that cannot be tested. */
 export function useSectionTest(section: SettingsSection) {
