@@ -25,6 +25,7 @@ const mostListeners = 10;
 /** ms until each row has been replaced by one of an event, and the code is optimized. */
 const warmUpMs = 60_000;
 
+const Notifications = z.object({ notificationList: z.array(z.unknown()) });
 const Processes = z.object({ processInfo: z.array(z.object({ type: z.string(), cpuTime: z.number() })) });
 
 /** The least of a minute: while the page reads all rigs again, after its stream was cut, it holds them twice. */
@@ -47,18 +48,24 @@ async function cpuOf(browser: CDPSession): Promise<Map<string, number>> {
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-async function watch(page: Page): Promise<Verdict> {
+/** Notifications that the service keeps, each of which the page has. */
+async function notifications(url: string): Promise<number> {
+  const answer = await fetch(`${url}/api/notifications`);
+  return Notifications.parse(await answer.json()).notificationList.length;
+}
+
+async function watch(page: Page, url: string): Promise<Verdict> {
   const session = await page.context().newCDPSession(page);
   const browser = await page.context().browser()?.newBrowserCDPSession();
   if (browser === undefined) throw new Error("The browser has ended");
   await wait(warmUpMs);
-  const before = await leastHeldBy(page, session);
+  const before = { ...(await leastHeldBy(page, session)), notes: await notifications(url) };
   const cpuBefore = await cpuOf(browser);
   const began = performance.now();
   await wait(60_000 * minutes);
   const cpuAfter = await cpuOf(browser);
   const seconds = (performance.now() - began) / 1000;
-  const after = await leastHeldBy(page, session);
+  const after = { ...(await leastHeldBy(page, session)), notes: await notifications(url) };
   const shares = [...cpuAfter].map(([type, cpu]) => ({ type, share: (cpu - (cpuBefore.get(type) ?? 0)) / seconds }));
   const cpu = shares.reduce((sum, { share }) => sum + share, 0);
   const parts = shares.map(({ type, share }) => `${type} ${percent(share)}`).join(", ");
@@ -67,7 +74,7 @@ async function watch(page: Page): Promise<Verdict> {
   verdict.check(
     `objects of ${before.heap.toFixed(2)} and ${after.heap.toFixed(2)} MB (at most ${mostGrowth} more), DOM nodes ` +
       `${before.nodes} and ${after.nodes}, listeners ${before.listeners} and ${after.listeners}, process ` +
-      `${before.memory.toFixed(0)} and ${after.memory.toFixed(0)} MB`,
+      `${before.memory.toFixed(0)} and ${after.memory.toFixed(0)} MB; ${before.notes} and ${after.notes} notifications`,
     after.heap - before.heap <= mostGrowth &&
       after.nodes - before.nodes <= mostNodes &&
       after.listeners - before.listeners <= mostListeners,
@@ -86,7 +93,7 @@ async function main(): Promise<Verdict> {
     const tiles = page.locator(".wall-tile");
     await tiles.first().waitFor();
     say(`The wall of ${rigCount} rigs, ${await tiles.count()} of them on a screen, for ${minutes} minutes`);
-    return await watch(page);
+    return await watch(page, service.url);
   } finally {
     await closeBrowser();
     await Promise.all([service.end(), farm.end()]);
