@@ -27,16 +27,20 @@ export const owner: Caller = { actor: "test" };
 
 export const key = "key-of-the-centre";
 
-export interface RunningSite {
-  readonly name: string;
+/** A line to a site. */
+export interface SiteRelay {
   readonly url: string;
-  readonly key: string;
-  readonly bench: Bench;
   /** Ends all connections to it, and refuses new ones until `join`. */
   cut(): Promise<void>;
   /** Lets no more requests through to it, or no more answers of it from the next write on, while all connections stay. */
   stall(what: "requests" | "answers"): void;
   join(): Promise<void>;
+}
+
+export interface RunningSite extends SiteRelay {
+  readonly name: string;
+  readonly key: string;
+  readonly bench: Bench;
 }
 
 interface SiteSetup {
@@ -54,10 +58,12 @@ export async function startSite(name: string, { rigs = [], privilege = "administ
   const settings = HttpSettings.parse({ port: 0, key: `key-of-${name.replaceAll(" ", "-")}-itself` });
   const server = await startHttpServer({ service: bench.service, settings, log, version: "1" });
   atEnd(() => server.close());
-  return reachable(name, bench, server.address.port);
+  const running: RunningSite = { name, key, bench, ...(await startSiteRelay(server.address.port)) };
+  return running;
 }
 
-async function reachable(name: string, bench: Bench, port: number): Promise<RunningSite> {
+/** A line to a server of this machine. */
+export async function startSiteRelay(port: number): Promise<SiteRelay> {
   let isCut = false;
   /** A write has passed since answers are stalled. */
   let isWritten = false;
@@ -82,10 +88,7 @@ async function reachable(name: string, bench: Bench, port: number): Promise<Runn
   });
   atEnd(() => relay.close());
   return {
-    name,
     url: `http://127.0.0.1:${relay.port}`,
-    key,
-    bench,
     cut: async () => {
       isCut = true;
       for (const socket of sockets) socket.destroy();
