@@ -17,6 +17,7 @@ import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
 import { minerRows } from "../service/miners/miner-rows.ts";
+import { withInnerGroups } from "../service/nested-groups.ts";
 import { ReadShares } from "../service/users/read-shares.ts";
 import type { Store, Stored, StoredSite } from "../store/index.ts";
 import { type Display, type Format, formatFor } from "../units/format.ts";
@@ -25,7 +26,8 @@ import { ConnectingSites } from "./connecting-sites.ts";
 import { isAboutDefinitions } from "./copies.ts";
 import { Definitions } from "./definitions.ts";
 import { numbersAt, type Share, SiteJobs } from "./jobs.ts";
-import { isLost, LostCommands, parametersOf } from "./lost-commands.ts";
+import { isLost } from "./lost-answers.ts";
+import { LostCommands, parametersOf } from "./lost-commands.ts";
 import { keyThere, merged, withKey } from "./merge.ts";
 import { CentreRows, groupsOf } from "./rows.ts";
 import { Site, type SiteListener } from "./site.ts";
@@ -111,6 +113,9 @@ class Centre {
       },
       get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
       cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
+      place: (site) => this.#sites.get(site),
+      keyThere: requestThere,
+      find: (site, request) => this.#at(site, "listBulkActions", { request }, { actor: "centre" }),
     });
     this.#connecting = new ConnectingSites({
       store: options.store,
@@ -132,7 +137,7 @@ class Centre {
       events: this.#events,
       rows: this.#rows,
       definitions: this.#definitions,
-      lost: this.#lost,
+      lost: [this.#lost, this.#jobs],
       log: options.log,
     });
     this.#view = {
@@ -255,6 +260,7 @@ class Centre {
   async #close(): Promise<void> {
     this.#events.close();
     this.#lost.close();
+    this.#jobs.close();
     await this.#definitions.close();
     this.#connecting.end("the service stops", "away");
     await Promise.all(this.#others().map((site) => site.close()));
@@ -391,18 +397,17 @@ class Centre {
   }
 
   /** The caller at a site, which has users of its own: a name for its log, and a key that no other user's can be. */
-  async #callerThere(site: Site, name: CallName, { actor, userId, idempotency }: Caller): Promise<Caller> {
+  async #callerThere(site: Site, name: CallName, caller: Caller): Promise<Caller> {
+    const { actor, userId, idempotency } = caller;
     if (operations[name].method === "GET") return { actor };
     const { user } = await this.#own.about({ actor, userId });
     // Without a key, the site could not be asked what has become of a command whose answer was lost.
     const isAsked = commanding.has(name) && site.offers("listCommands");
     const own = idempotency ?? (isAsked ? { key: newIdempotencyKey() } : undefined);
-    const key =
-      own &&
-      createHash("sha256")
-        .update(JSON.stringify([userId ?? null, own.key]))
-        .digest("hex");
-    return { actor: user.name ?? actor, ...(key === undefined ? {} : { idempotency: { key } }) };
+    const actorThere = user.name ?? actor;
+    return own === undefined
+      ? { actor: actorThere }
+      : { actor: actorThere, idempotency: { key: requestThere(caller, own.key) } };
   }
 
   /** A command whose answer was lost is shown as unknown, until the site is back. */
@@ -446,7 +451,9 @@ class Centre {
       return groupsOf({ id: site.id, name: site.name, groups: groups as Group[] });
     }
     const isSince = name === "listNotifications" && "since" in there && typeof there.since === "number";
-    const input = isSince ? { ...there, since: sinceThere(Number(there.since), site.id) } : there;
+    const isOf = site.id !== 0 && "request" in there && typeof there.request === "string";
+    const asked = isOf ? { ...there, request: requestThere(caller, String(there.request)) } : there;
+    const input = isSince ? { ...asked, since: sinceThere(Number(there.since), site.id) } : asked;
     const reply = await this.#inTime(this.#ask(site, name, input, caller), site);
     return site.id === 0 ? this.#definitions.withCopies(name, reply) : outward(site.id, reply);
   }
@@ -514,7 +521,7 @@ class Centre {
       });
       const isWhole = site.id !== 0 && its.includes(0);
       const share = isWhole ? { ...rest, all: true as const } : { ...rest, groups: its };
-      return its.length === 0 ? undefined : { site: site.id, body: share, miners: [] };
+      return its.length === 0 ? undefined : { site: site.id, body: share, miners: minersIn(site, its) };
     }
     const known = numbersAt(site.id, site.rows.keys());
     return all === true && site.rows.size > 0 ? { site: site.id, body: { ...rest, all }, miners: known } : undefined;
@@ -604,6 +611,23 @@ function parametersThere(site: number, parameters: Input<"startBulkAction">["par
     return [name, numberThere(Number(value))] as const;
   };
   return Object.fromEntries(Object.entries(parameters).map(there));
+}
+
+/** The key of a request at a site, where no other user's can be the same. */
+const requestThere = ({ userId }: Caller, key: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify([userId ?? null, key]))
+    .digest("hex");
+
+/** The miners of groups of a site, as last read; their numbers are those of the centre. */
+function minersIn({ id: site, groups, rows }: Site, named: readonly (number | string)[]): number[] {
+  const ids = groups.filter(({ id, name }) => named.includes(id) || named.includes(name)).map(({ id }) => id);
+  const inner = withInnerGroups(ids, groups);
+  const its = [...rows.values()].filter(({ group }) => named.includes(0) || inner.has(group));
+  return numbersAt(
+    site,
+    its.map(({ id }) => id),
+  );
 }
 
 /** Operations whose input and reply have the name of a group. */

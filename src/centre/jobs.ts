@@ -1,9 +1,11 @@
+import { newIdempotencyKey } from "../contract/idempotency.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../contract/resources.ts";
 import type { Caller, Input, Reply } from "../contract/service.ts";
 import { numberAt } from "../contract/site-numbers.ts";
 import { requestKeyOf } from "../service/request-key.ts";
 import type { Collection, Stored, StoredSiteJob } from "../store/index.ts";
+import { isLost, LostAnswers, lostText, type Place } from "./lost-answers.ts";
 
 /** The share of a site in a bulk action: the job there, or why it has none. */
 type JobPart = StoredSiteJob["parts"][number];
@@ -13,9 +15,14 @@ interface Asking {
   start(site: number, body: Input<"startBulkAction">, caller: Caller): Promise<Reply<"startBulkAction">>;
   get(id: number, caller: Caller): Promise<BulkAction>;
   cancel(id: number, caller: Caller): Promise<Reply<"cancelBulkAction">>;
+  place(site: number): Place | undefined;
+  /** The key with which sites know a request of the caller. */
+  keyThere(caller: Caller, key: string): string;
+  /** The job that a request with this key has started at a site. */
+  find(site: number, key: string): Promise<Reply<"listBulkActions">>;
 }
 
-/** The share of a site in a request: its body there, and the numbers of its miners at the centre, if they are named. */
+/** The share of a site in a request: its body there, and the numbers of its miners at the centre, as last read. */
 export interface Share {
   readonly site: number;
   readonly body: Input<"startBulkAction">;
@@ -38,10 +45,24 @@ const kept = 1_000;
 export class SiteJobs {
   readonly #stored: Collection<StoredSiteJob>;
   readonly #asking: Asking;
+  readonly #questions: LostAnswers<Stored<StoredSiteJob>>;
 
   constructor(stored: Collection<StoredSiteJob>, asking: Asking) {
     this.#stored = stored;
     this.#asking = asking;
+    this.#questions = new LostAnswers({
+      next: ({ id }) => stored.all().find(({ parts }) => parts.some((part) => part.site === id && isUnknown(part))),
+      ask: (site, job) => this.#ask(site, job),
+    });
+  }
+
+  /** Asks a site that is back whether it took the shares whose answers were lost. */
+  resolve(site: Place): Promise<void> {
+    return this.#questions.resolve(site);
+  }
+
+  close(): void {
+    this.#questions.close();
   }
 
   async start(shares: readonly Share[], caller: Caller): Promise<Reply<"startBulkAction">> {
@@ -51,25 +72,58 @@ export class SiteJobs {
     const key = of === undefined ? null : `${of.caller} ${of.key}`;
     const earlier = key === null ? undefined : this.#stored.all().find((job) => job.key === key);
     if (earlier !== undefined) return { id: earlier.job };
-    const started = await Promise.all(shares.map((share) => this.#startedAt(share, caller)));
+    // Without a key, a site could not be asked whether it took a share whose answer was lost.
+    const keyed = { ...caller, idempotency: caller.idempotency ?? { key: newIdempotencyKey() } };
+    const started = await Promise.all(shares.map((share) => this.#startedAt(share, keyed)));
     const parts = started.map(({ part }) => part);
     const first = parts.find(({ job }) => job !== null)?.job ?? null;
-    if (first === null) throw started.find(({ error }) => error !== null)?.error ?? notFound("site", 0);
+    if (first === null) {
+      const errors = started.flatMap(({ error }) => error ?? []);
+      throw errors.find(isLost) ?? errors[0] ?? notFound("site", 0);
+    }
     await this.#stored.add({ job: first, key, parts });
+    // A site may have been reached all the time.
+    for (const { site } of parts.filter(isUnknown)) {
+      const place = this.#asking.place(site);
+      if (place?.isReached === true) void this.resolve(place);
+    }
     const [oldest] = this.#stored.all();
     if (oldest !== undefined && this.#stored.all().length > kept) await this.#stored.remove(oldest.id);
     return { id: first };
   }
 
-  async #startedAt({ site, body, miners }: Share, caller: Caller): Promise<Started> {
+  async #startedAt(
+    { site, body, miners }: Share,
+    caller: Caller & { readonly idempotency: { readonly key: string } },
+  ): Promise<Started> {
+    const part = { site, job: null, miners: [...miners], problem: null, request: null };
     try {
       const { id } = await this.#asking.start(site, body, caller);
-      return { part: { site, job: id, miners: [], problem: null }, error: null };
+      return { part: { ...part, job: id, miners: [] }, error: null };
     } catch (error) {
       // Whatever one site refuses, the others go on.
       if (!(error instanceof RigbridgeError)) throw error;
-      return { part: { site, job: null, miners: [...miners], problem: error.message }, error };
+      const place = site === 0 ? undefined : this.#asking.place(site);
+      if (place === undefined || !isLost(error)) return { part: { ...part, problem: error.message }, error };
+      const request = this.#asking.keyThere(caller, caller.idempotency.key);
+      return { part: { ...part, problem: lostText(place), request }, error };
     }
+  }
+
+  /** Notes the job that a site has for a share whose answer was lost; it is never sent again. */
+  async #ask({ id: site, name }: Place, job: Stored<StoredSiteJob>): Promise<void> {
+    const lost = job.parts.find((part) => part.site === site && isUnknown(part));
+    if (lost === undefined || lost.request === null) return;
+    const [found] = await this.#asking.find(site, lost.request);
+    const known = { ...lost, request: null };
+    const part =
+      found === undefined
+        ? { ...known, problem: `Nothing was done: ${name} has no such action` }
+        : { ...known, job: found.id, miners: [], problem: null };
+    // Another site may have answered meanwhile.
+    const now = this.#stored.all().find(({ id }) => id === job.id);
+    if (now === undefined) return;
+    await this.#stored.change(now.id, { parts: now.parts.map((each) => (each.site === site ? part : each)) });
   }
 
   async get(id: number, caller: Caller): Promise<BulkAction> {
@@ -80,11 +134,14 @@ export class SiteJobs {
     const [first] = known;
     if (first === undefined) throw notFound("bulk action", id);
     const results = known.flatMap((part) => part.results);
-    const lost = job.parts.flatMap(({ miners, problem }) =>
-      miners.map((minerId) => ({ minerId, state: "failed" as const, message: problem ?? "", before: null })),
+    const missing = job.parts.flatMap((part) =>
+      part.miners.map((minerId) => {
+        const state = isUnknown(part) ? ("unknown" as const) : ("failed" as const);
+        return { minerId, state, message: part.problem ?? "", before: null };
+      }),
     );
     const jobs = known.map(({ results: _, ...job }): BulkJob => job);
-    return { ...jobOver(jobs, id, lost.length), results: [...results, ...lost] };
+    return { ...jobOver(jobs, id, job.parts), results: [...results, ...missing] };
   }
 
   /** The job of a site; null for one that was not started, or whose site cannot be asked now. */
@@ -107,7 +164,9 @@ export class SiteJobs {
     const done = asked.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     const failed = asked.find((each) => each.status === "rejected");
     if (done.length === 0 && failed !== undefined) throw failed.reason;
-    return { success: true, message: done.map(({ message }) => message).join("; ") };
+    // A share that was not stopped, as far as is known.
+    const lost = job.parts.filter(isUnknown).flatMap(({ problem }) => problem ?? []);
+    return { success: true, message: [...done.map(({ message }) => message), ...lost].join("; ") };
   }
 
   /** Jobs of sites as people started them: the shares of one action are one job. */
@@ -116,9 +175,8 @@ export class SiteJobs {
     for (const { job: id, parts } of this.#stored.all()) {
       const known = parts.flatMap(({ job }) => (job === null ? [] : (byId.get(job) ?? [])));
       if (known.length === 0) continue;
-      const lost = parts.reduce((sum, { miners }) => sum + miners.length, 0);
       for (const { id: share } of known) byId.delete(share);
-      byId.set(id, jobOver(known, id, lost));
+      byId.set(id, jobOver(known, id, parts));
     }
     return [...byId.values()].toSorted((a, b) => b.time.localeCompare(a.time));
   }
@@ -128,8 +186,11 @@ export class SiteJobs {
   }
 }
 
-/** One job over its shares; `lost`: miners at sites that did not take their share. */
-function jobOver(shares: readonly BulkJob[], id: number, lost: number): BulkJob {
+/** Whether the site may have taken its share: its answer was lost, and it was not asked yet. */
+const isUnknown = ({ request }: JobPart): boolean => request !== null;
+
+/** One job over its shares; `parts` name the miners of sites that did not take theirs, or of which that is not known. */
+function jobOver(shares: readonly BulkJob[], id: number, parts: readonly JobPart[]): BulkJob {
   const [first, ...others] = shares;
   if (first === undefined) throw notFound("bulk action", id);
   const sum = { ...first, id };
@@ -137,8 +198,10 @@ function jobOver(shares: readonly BulkJob[], id: number, lost: number): BulkJob 
     for (const count of ["total", "done", "failed", "unknown"] as const) sum[count] += each[count];
     if (each.state === "running") sum.state = each.state;
   }
-  sum.total += lost;
-  sum.failed += lost;
+  for (const part of parts) {
+    sum.total += part.miners.length;
+    sum[isUnknown(part) ? "unknown" : "failed"] += part.miners.length;
+  }
   return sum;
 }
 

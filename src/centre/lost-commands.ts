@@ -1,11 +1,7 @@
-import { pause } from "../async/index.ts";
-import { type ProblemCode, RigbridgeError } from "../contract/problems.ts";
 import type { Command } from "../contract/resources.ts";
 import type { MiningService, Reply } from "../contract/service.ts";
 import { highestThere, numberAt, siteOf } from "../contract/site-numbers.ts";
-import type { Site } from "./site.ts";
-
-type Place = Pick<Site, "id" | "name" | "isReached">;
+import { LostAnswers, lostText, type Place } from "./lost-answers.ts";
 
 interface Lost {
   readonly command: Command;
@@ -20,18 +16,6 @@ interface Asking {
   find(site: number, key: string): Promise<Reply<"listCommands">>;
 }
 
-/** ms after which a site is asked again whose answer to that was lost, too. */
-const againMs = 1_000;
-
-/** After others, such as that of an older release which cannot be asked, a command stays unknown. */
-const passing: ReadonlySet<ProblemCode> = new Set([
-  "service.unreachable",
-  "service.garbled",
-  "service.not-ready",
-  "request.timeout",
-  "too.many",
-]);
-
 /** The oldest are dropped; the logs of the sites keep what happened. */
 const most = 1_000;
 
@@ -43,12 +27,18 @@ export class LostCommands {
   readonly #asking: Asking;
   #lost: Lost[] = [];
   #next = highestThere;
-  /** Sites that are being asked. */
-  readonly #asked = new Set<number>();
-  readonly #closing = new AbortController();
+  readonly #questions: LostAnswers<Lost>;
 
   constructor(asking: Asking) {
     this.#asking = asking;
+    this.#questions = new LostAnswers({
+      next: ({ id: site }) =>
+        this.#lost.find(({ command: { id, state } }) => siteOf(id) === site && state === "unknown"),
+      ask: async (site, lost) => {
+        const { commandList } = await asking.find(site.id, lost.key);
+        this.#resolved(site, lost, commandList[0]);
+      },
+    });
   }
 
   add(
@@ -57,7 +47,7 @@ export class LostCommands {
     key: string,
   ): void {
     const time = new Date().toISOString();
-    const message = `The line to ${site.name} was lost before it answered; it is asked when it is back`;
+    const message = lostText(site);
     const command: Command = {
       ...what,
       id: numberAt(site.id, this.#next),
@@ -84,40 +74,12 @@ export class LostCommands {
   }
 
   /** Asks a site that is back what has become of its lost commands. */
-  async resolve(site: Place): Promise<void> {
-    if (this.#asked.has(site.id)) return;
-    this.#asked.add(site.id);
-    try {
-      // A site that is lost again is asked when it is back.
-      for (let next = this.#nextOf(site); next !== undefined && site.isReached; next = this.#nextOf(site)) {
-        if (!(await this.#ask(site, next))) return;
-      }
-    } finally {
-      this.#asked.delete(site.id);
-    }
+  resolve(site: Place): Promise<void> {
+    return this.#questions.resolve(site);
   }
 
   close(): void {
-    this.#closing.abort();
-  }
-
-  #nextOf({ id: site }: Place): Lost | undefined {
-    if (this.#closing.signal.aborted) return undefined;
-    return this.#lost.find(({ command: { id, state } }) => siteOf(id) === site && state === "unknown");
-  }
-
-  /** False if the site does not say what has become of it, and is not to be asked again. */
-  async #ask(site: Place, lost: Lost): Promise<boolean> {
-    try {
-      const { commandList } = await this.#asking.find(site.id, lost.key);
-      this.#resolved(site, lost, commandList[0]);
-      return true;
-    } catch (error) {
-      if (!(error instanceof RigbridgeError)) throw error;
-      if (!passing.has(error.code)) return false;
-      await pause(againMs, this.#closing.signal);
-      return true;
-    }
+    this.#questions.close();
   }
 
   /** A command that the site has is in its own log, so that the one here is dropped. */
@@ -135,10 +97,6 @@ export class LostCommands {
     this.#asking.changed(ended);
   }
 }
-
-/** Whether a site may have done what it was asked, although its answer did not arrive. */
-export const isLost = (error: unknown): boolean =>
-  error instanceof RigbridgeError && (error.code === "service.unreachable" || error.code === "service.garbled");
 
 /** The parameters of an action as the log shows them. */
 export const parametersOf = (input: object): Command["parameters"] =>

@@ -6,7 +6,7 @@ import type { Events } from "../service/events/events.ts";
 import type { RunningService } from "../service/index.ts";
 import type { Definitions } from "./definitions.ts";
 import { numbersAt } from "./jobs.ts";
-import type { LostCommands } from "./lost-commands.ts";
+import type { Place } from "./lost-answers.ts";
 import type { CentreRows } from "./rows.ts";
 import type { Site, SiteListener } from "./site.ts";
 import { outward } from "./translate.ts";
@@ -18,7 +18,8 @@ export interface SiteEventsOptions {
   readonly events: Events;
   readonly rows: CentreRows;
   readonly definitions: Definitions;
-  readonly lost: LostCommands;
+  /** What asks a site that is back for results whose answers were lost. */
+  readonly lost: readonly { resolve(site: Place): Promise<void> }[];
   readonly log: Logger;
 }
 
@@ -32,7 +33,7 @@ export class SiteEvents implements SiteListener {
   readonly #events: Events;
   readonly #rows: CentreRows;
   readonly #definitions: Definitions;
-  readonly #lost: LostCommands;
+  readonly #lost: SiteEventsOptions["lost"];
   readonly #log: Logger;
 
   constructor({ own, sites, events, rows, definitions, lost, log }: SiteEventsOptions) {
@@ -51,7 +52,7 @@ export class SiteEvents implements SiteListener {
     const miners = numbersAt(id, site.rows.keys());
     this.#events.site({ id, name, state, since }, miners);
     this.#rows.note(miners);
-    if (site.isReached) void this.#lost.resolve(site);
+    if (site.isReached) for (const each of this.#lost) void each.resolve(site);
     const isAway = state === "unreachable" || state === "refused";
     if (isAway) this.#log.warn({ site: name, problem }, "a site cannot be reached");
     else this.#log.info({ site: name }, "a site is connected");

@@ -536,6 +536,14 @@ export const CommandsQuery = z.object({
   ).optional(),
 });
 
+export const BulkActionsQuery = z.object({
+  request: parameter(
+    z.string().regex(/^[!-~]{1,255}$/, keyWording),
+    "only that of the caller's own request with this Idempotency-Key; none if it was not received",
+    "0f3c",
+  ).optional(),
+});
+
 export const RunsQuery = z.object({
   miner: parameter(Id, "only runs that concern this miner", 1).optional(),
   kind: parameter(z.enum(["rule", "schedule"]), "only what rules, or what schedules did", "rule").optional(),

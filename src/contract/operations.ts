@@ -7,6 +7,7 @@ import {
   AddMinerBody,
   AgentBody,
   AllNotificationsQuery,
+  BulkActionsQuery,
   BulkBody,
   ChangeGroupBody,
   ChangeMinerBody,
@@ -550,6 +551,7 @@ export const operations = {
     scope: "merge",
     summary:
       "The actions for many miners, newest first: the caller's own, or all for callers who see all groups and pools",
+    query: BulkActionsQuery,
     reply: z.array(BulkJob),
     extension,
   }),

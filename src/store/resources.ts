@@ -243,6 +243,11 @@ export const StoredSiteJob = z.object({
       job: z.int().nullable().describe("number of the share at the centre; null if the site did not take it"),
       miners: ids.describe("numbers of its miners, if it did not"),
       problem: optional,
+      request: optional
+        .default(null)
+        .describe(
+          "key by which the site is asked whether it took its share, whose answer was lost; null = it is known",
+        ),
     }),
   ),
 });

@@ -194,6 +194,63 @@ describe("a centre", () => {
     );
   });
 
+  test("shows the share of a site whose answer was lost as unknown until the site is back and was asked", async () => {
+    const { barn, cabin, own, centre, at, reaches, close } = await startFarms();
+    const body = { action: "restart", parameters: {}, parallel: 16, delay: 0, dryRun: false } as const;
+    const [rig = 0] = at(2);
+    const shareOf = async (id: number, service = centre) => {
+      const { total, unknown, results } = await service.getBulkAction({ id }, owner);
+      const its = results.find(({ minerId }) => minerId === rig);
+      return [total, unknown, its?.state, its?.message];
+    };
+    const jobsThere = () => cabin.bench.service.listBulkActions({}, owner);
+
+    // The site does its share, and its answer is lost.
+    cabin.stall("answers");
+    const who = { ...owner, idempotency: { key: "k-1" } };
+    const request = { ...body, miners: [...at(1), rig] };
+    const taken = centre.startBulkAction(request, who);
+    await until(async () => (await jobsThere())[0]?.state === "done", "the share to be done at the site");
+    await cabin.cut();
+    const { id } = await taken;
+    const lost = "The line to Cabin was lost before it answered; it is asked when it is back";
+    expect(await shareOf(id)).toEqual([3, 1, "unknown", lost]);
+    expect((await centre.listBulkActions({}, owner)).map((job) => [job.id, job.total, job.unknown])).toEqual([
+      [id, 3, 1],
+    ]);
+    await cabin.join();
+    await reaches("Cabin", "connected");
+    await until(async () => (await shareOf(id))[3] !== lost, "the site to be asked");
+    const [its] = await jobsThere();
+    const there = await cabin.bench.service.getBulkAction({ id: its?.id ?? 0 }, owner);
+    expect(await shareOf(id)).toEqual([3, 0, "done", there.results[0]?.message]);
+    expect(await centre.startBulkAction(request, who)).toEqual({ id });
+    expect((await centre.listBulkActions({ request: "k-1" }, owner)).map((job) => [job.id, job.total])).toEqual([
+      [id, 3],
+    ]);
+    expect(await jobsThere()).toHaveLength(1);
+    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
+
+    // The site never gets it; the centre is another process when it is back.
+    cabin.stall("requests");
+    const sent = centre.startBulkAction({ ...body, groups: ["Barn", "Cabin"] }, owner);
+    await until(async () => (await barn.bench.service.listBulkActions({}, owner)).length === 2, "the other share");
+    await cabin.cut();
+    const { id: second } = await sent;
+    expect(await shareOf(second)).toEqual([3, 1, "unknown", lost]);
+    await close();
+    const again = await startCentre([barn, cabin], { own, waits: false });
+    await again.reaches("Barn", "connected");
+    expect(await shareOf(second, again.centre)).toEqual([3, 1, "unknown", lost]);
+    await cabin.join();
+    await again.reaches("Cabin", "connected");
+    const nothing = "Nothing was done: Cabin has no such action";
+    await until(async () => (await shareOf(second, again.centre))[3] !== lost, "the site to be asked");
+    expect(await shareOf(second, again.centre)).toEqual([3, 0, "failed", nothing]);
+    expect(await jobsThere()).toHaveLength(1);
+    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
+  });
+
   test("keeps the rows of a site that is cut off, marked, with one event and one notification, and is up to date again", async () => {
     const { cabin, centre, at, reaches } = await startFarms();
     const [rig = 0] = at(2);

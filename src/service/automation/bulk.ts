@@ -83,8 +83,9 @@ export class BulkActions implements BulkOperations {
     }
   };
 
-  readonly listBulkActions: MiningService["listBulkActions"] = async (_input, caller) => {
+  readonly listBulkActions: MiningService["listBulkActions"] = async ({ request }, caller) => {
     const { store, accessBook, shares } = this.#context;
+    if (request !== undefined) return this.#ofRequest(request, caller);
     shares.take(caller, 0);
     const jobs = accessBook.of(caller).all ? await store.runs.list() : await store.runs.list(caller.userId ?? 0);
     shares.charge(caller, jobs.length * costs.result);
@@ -104,6 +105,21 @@ export class BulkActions implements BulkOperations {
     const count = await this.#context.runs.cancel(id, "Cancelled before it was sent");
     return done(`Bulk action ${id} is cancelled; nothing was sent to ${count} of its miners`);
   };
+
+  /** The job that a request of the caller has started. */
+  async #ofRequest(key: string, caller: Caller): Promise<BulkJob[]> {
+    const of = requestKeyOf({ ...caller, idempotency: { key } });
+    const request = of && (await this.#context.store.idempotency.find(of));
+    if (request?.runId === null && request.answer === null)
+      throw new RigbridgeError("service.not-ready", "The request with this Idempotency-Key is still running");
+    if (request === undefined || request.runId === null) return [];
+    try {
+      return [presentJob(await this.#visible(request.runId, caller))];
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "not.found") return [];
+      throw error;
+    }
+  }
 
   /** Keeps users from taking all the capacity. Throws `too.many`. */
   #checkCapacity({ userId }: Caller): void {
