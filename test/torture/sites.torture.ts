@@ -12,18 +12,29 @@ const [rounds = 5, seconds = 600] = process.argv.slice(2).map(Number);
 
 const ends: (() => unknown)[] = [];
 endBy((end) => ends.push(end));
-const over = async (wrong: readonly string[]): Promise<void> => {
-  for (const sentence of wrong) say(`  ${sentence}`);
-  if (wrong.length > 0) process.exitCode = 1;
-  for (const end of ends.splice(0).reverse()) await end();
-  await closeBenches();
-};
-for (let round = 1; round <= rounds; round += 1) {
-  const { commands, done, refused, unclear, cuts, wrong } = await commandsOverCutLines(6, 200, 3_000);
-  say(`${round}: ${commands} commands, ${cuts} cuts: ${done} done, ${refused} not sent, ${unclear} without an answer`);
-  await over(wrong);
+/** Says what is wrong; ends all that was started, also after an error. */
+async function judged(part: () => Promise<readonly string[]>): Promise<void> {
+  try {
+    const wrong = await part();
+    for (const sentence of wrong) say(`  ${sentence}`);
+    if (wrong.length > 0) process.exitCode = 1;
+  } finally {
+    for (const end of ends.splice(0).reverse()) await end();
+    await closeBenches();
+  }
 }
-const wrong = await longCut(seconds, say);
-say(`lost, done twice, or not shown as it was: ${wrong.length}`);
-await over(wrong);
+
+for (let round = 1; round <= rounds; round += 1)
+  await judged(async () => {
+    const { commands, done, refused, unclear, cuts, wrong } = await commandsOverCutLines(6, 200, 3_000);
+    say(
+      `${round}: ${commands} commands, ${cuts} cuts: ${done} done, ${refused} not sent, ${unclear} without an answer`,
+    );
+    return wrong;
+  });
+await judged(async () => {
+  const wrong = await longCut(seconds, say);
+  say(`lost, done twice, or not shown as it was: ${wrong.length}`);
+  return wrong;
+});
 process.exit();
