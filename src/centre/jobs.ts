@@ -121,7 +121,7 @@ export class SiteJobs {
         ? { ...known, problem: `Nothing was done: ${name} has no such action` }
         : { ...known, job: found.id, miners: [], problem: null };
     // Another site may have answered meanwhile.
-    const now = this.#stored.all().find(({ id }) => id === job.id);
+    const now = this.#stored.get(job.id);
     if (now === undefined) return;
     await this.#stored.change(now.id, { parts: now.parts.map((each) => (each.site === site ? part : each)) });
   }

@@ -73,7 +73,11 @@ export async function startProcess({ config, env = {}, node = [] }: Options): Pr
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const said = { stdout: collected(child.stdout), stderr: collected(child.stderr) };
   const details = () => said.stdout() + said.stderr();
-  const port = await within(portOf(child, said), "the service to be ready", { timeoutMs: patience, details });
+  const waited = within(portOf(child, said), "the service to be ready", { timeoutMs: patience, details });
+  const port = await waited.catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   const agents = new Map<string, Agent>();
   const ask = (method: string, target: string, { headers = {}, body, from = "127.0.0.1" }: Ask = {}) => {
     const agent = agents.get(from) ?? new Agent({ keepAlive: true });
