@@ -34,7 +34,7 @@ for (let round = 1; round <= rounds; round += 1)
   });
 await judged(async () => {
   const wrong = await longCut(seconds, say);
-  say(`lost, done twice, or not shown as it was: ${wrong.length}`);
+  say(`lost, done twice, not shown as it was, or too late: ${wrong.length}`);
   return wrong;
 });
 process.exit();
