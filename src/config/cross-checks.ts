@@ -7,7 +7,7 @@ import { PlugSettings } from "../contract/plug-settings.ts";
 import { invalid, RigbridgeError, thing } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
-import { runsHere } from "../contract/runs-at.ts";
+import { everySite, hereName, runsHere } from "../contract/runs-at.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { isPrivate, type Network, parseNetwork, planSearch, unconfirmedAddresses } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
@@ -26,6 +26,8 @@ export interface NamesOutside {
   readonly groups: ReadonlySet<string>;
   /** Names and uids. */
   readonly miners: ReadonlySet<string>;
+  /** The sites are those saved over the API, and not of the file. */
+  readonly hasSavedSites?: boolean;
 }
 
 const noNames: NamesOutside = { groups: new Set(), miners: new Set() };
@@ -51,6 +53,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     ...listening(config),
     ...otherStore(config),
     ...twice(entriesOf(config, "sites"), "name"),
+    ...(also.hasSavedSites === true ? [] : unknownSites(config)),
     ...centreOfCentre(config),
     ...addresses(miners),
     ...miners.flatMap(plugAddress),
@@ -158,6 +161,19 @@ function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
 function centreOfCentre({ sites, centre }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(centre) || !Array.isArray(sites) || sites.length === 0) return [];
   return [{ path: ["centre"], message: "cannot be set beside sites: a centre cannot be a site of another one" }];
+}
+
+/**
+ * Sites of `runsAt` that the file does not have. Without the section `sites` in the file, sites may be saved over the API:
+ * a definition for one that does not exist then says so when the service runs.
+ */
+function unknownSites(config: Readonly<Record<string, unknown>>): Finding[] {
+  if (!Array.isArray(config.sites)) return [];
+  const known = new Set([...textsOf(entriesOf(config, "sites"), "name"), hereName, everySite]);
+  const sections = ["rules", "schedules", "maintenance", "pools", "poolGroups", "templates"];
+  return sections
+    .flatMap((key) => entriesOf(config, key))
+    .flatMap((entry) => unknownNames(entry, "runsAt", "site", known));
 }
 
 function malformedAddress(path: Path, address: unknown): Finding[] {
@@ -389,7 +405,7 @@ function automation(
         ),
       ),
     },
-    // Sites may be saved over the API; a rule for one that does not exist says so.
+    // All that names sites is checked together: see unknownSites.
     sites: null,
     hasMessages: config.mqtt !== undefined,
     programs: isRecord(config.automation) && config.automation.programs === true,

@@ -59,7 +59,10 @@ function together(
   used: SavedSections,
   also: NamesOutside,
 ): { readonly config: Config | undefined; readonly findings: readonly Finding[] } {
-  const { config, findings } = check({ ...written, ...Object.fromEntries(used) }, [], also);
+  const { config, findings } = check({ ...written, ...Object.fromEntries(used) }, [], {
+    ...also,
+    hasSavedSites: used.has("sites"),
+  });
   const ofStore = config && Object.fromEntries([...used.keys()].map((key) => [key, config[key]]));
   return { config: ofStore && { ...ofBase, ...ofStore }, findings };
 }

@@ -282,6 +282,26 @@ describe("each mistake is reported with its path and line", () => {
       ],
     ],
     [
+      "a site that is not there, in each section that names sites",
+      [
+        "sites: [{ name: Barn, url: 'http://127.0.0.1:1' }]",
+        "rules: [{ key: r, runsAt: [Ban, here], do: [{ action: stop }] }]",
+        "schedules: [{ key: s, runsAt: [all, Shed], cron: '0 3 * * *', do: [{ action: stop }] }]",
+        "maintenance: [{ name: w, until: '2100-01-01T00:00:00Z', runsAt: [Shed], racks: [r1] }]",
+        "pools: [{ name: p, url: 'p:1', runsAt: [Barn, Shed] }]",
+        "poolGroups: [{ name: g, pools: [p], runsAt: [Shed] }]",
+        "templates: [{ name: t, runsAt: [Shed] }]",
+      ].join("\n"),
+      [
+        '2: rules[0].runsAt[0]: there is no site "Ban"; did you mean "Barn"?',
+        '3: schedules[0].runsAt[1]: there is no site "Shed"',
+        '4: maintenance[0].runsAt[0]: there is no site "Shed"',
+        '5: pools[0].runsAt[1]: there is no site "Shed"',
+        '6: poolGroups[0].runsAt[0]: there is no site "Shed"',
+        '7: templates[0].runsAt[0]: there is no site "Shed"',
+      ],
+    ],
+    [
       "a pool group without pools",
       "poolGroups:\n  - { name: g, pools: [] }",
       ["2: poolGroups[0].pools: needs at least one pool"],
