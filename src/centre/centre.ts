@@ -281,7 +281,10 @@ class Centre {
     if (scope === "fan") return this.#fan(name, input, caller);
     const [site = 0, another] = sites;
     if (another !== undefined) throw invalid("id", "the numbers belong to different sites; act at each of them");
-    if (scope === "site" && method !== "GET" && site !== 0) throw this.#changedThere(site);
+    if (scope === "site" && method !== "GET" && site !== 0) {
+      this.#checkRights(name, caller);
+      throw this.#changedThere(site);
+    }
     if (method !== "GET" && site === 0 && isAboutDefinitions(name)) {
       const reply = await this.#at(0, name, there, caller);
       return this.#definitions.changed(name, reply, caller);
@@ -380,20 +383,26 @@ class Centre {
     const call = (asked: object, who: Caller): Promise<unknown> =>
       Reflect.apply(site.service[name], site.service, [asked, who]);
     if (site.id === 0) return call(input, caller);
-    this.#own.checkAccess?.(name, caller);
-    const access = this.#own.accessOf(caller);
-    if (!access.all)
-      throw new RigbridgeError("user.forbidden", "Only users who see all groups and pools see other sites");
+    const access = this.#checkRights(name, caller);
     site.check();
     const asked = withoutEmptySecrets(name, input);
     const who = await this.#callerThere(site, name, caller);
     const answer = await call(asked, who).catch((error: unknown) => {
       const key = who.idempotency?.key;
       if (commanding.has(name) && key !== undefined && isLost(error)) this.#lose(site, asked, who, key);
-      throw error;
+      throw isForbidden(error) ? ofKey(site, error) : error;
     });
     const reply = withoutSecrets(operations[name].reply, answer);
     return access.privilege === "view" ? withoutActions(reply) : reply;
+  }
+
+  /** Throws `user.forbidden` if the caller may not do this here, or sees no other sites. */
+  #checkRights(name: CallName, caller: Caller): ReturnType<RunningService["accessOf"]> {
+    this.#own.checkAccess?.(name, caller);
+    const access = this.#own.accessOf(caller);
+    if (!access.all)
+      throw new RigbridgeError("user.forbidden", "Only users who see all groups and pools see other sites");
+    return access;
   }
 
   /** The caller at a site, which has users of its own: a name for its log, and a key that no other user's can be. */
@@ -589,6 +598,15 @@ const rethrown =
     const number = String(numberAt(site, id));
     throw new RigbridgeError("not.found", error.message.replace(String(id), number), { cause: error });
   };
+
+const isForbidden = (error: unknown): error is RigbridgeError =>
+  error instanceof RigbridgeError && error.code === "user.forbidden";
+
+/** What a site says of "this user" is about the key of the centre, and not about the person at the centre. */
+const ofKey = ({ name }: Site, { message, cause }: RigbridgeError): RigbridgeError =>
+  new RigbridgeError("user.forbidden", `The centre's key does not allow this at the site ${name}: ${message}`, {
+    cause,
+  });
 
 const counted = (miners: number): string => `${miners} ${miners === 1 ? "miner" : "miners"}`;
 

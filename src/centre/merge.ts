@@ -79,7 +79,7 @@ const rowsIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 
 const keyMark = /^s(\d{1,4})\.(.+)$/;
 /** Rooms have keys, not numbers: `s3.group-1` is `group-1` of site 3. */
-const keyAt = (site: number, key: string): string => (site === 0 ? key : `s${site}.${key}`);
+export const keyAt = (site: number, key: string): string => (site === 0 ? key : `s${site}.${key}`);
 /** The site of a key, and the key there. */
 export function keyThere(key: string): { readonly site: number; readonly key: string } {
   const [, site, there] = keyMark.exec(key) ?? [];
