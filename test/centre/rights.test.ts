@@ -57,8 +57,13 @@ const schedule = ({ bench }: RunningSite) =>
     owner,
   );
 const until = "2100-01-01T00:00:00Z";
-const note = ({ bench }: RunningSite) =>
-  bench.store.notifications.raise(newNotification({ minerId: null, minerName: "", message: unique("note") }));
+const note = ({ bench }: RunningSite) => {
+  const raised = bench.store.notifications.raise(
+    newNotification({ minerId: null, minerName: "", message: unique("note") }),
+  );
+  if (raised === null) throw new Error("the notification was not raised");
+  return raised;
+};
 const bulk = { action: "stop", parameters: {}, parallel: 1, delay: 0, dryRun: true } as const;
 const job = async (site: RunningSite) =>
   site.bench.service.startBulkAction({ ...bulk, miners: [(await miner(site)).id] }, owner);
@@ -174,7 +179,7 @@ async function stored({ bench: { store, service } }: RunningSite): Promise<strin
     commandList.map(({ id }) => id),
     notificationList
       .filter(({ message }) => message.startsWith("note "))
-      .map(({ id, acknowledgedUtc }) => [id, acknowledgedUtc]),
+      .map(({ id, isAcknowledged }) => [id, isAcknowledged]),
     (await service.listBulkActions({}, owner)).map(({ id }) => id),
   ]);
 }
