@@ -28,6 +28,12 @@ function certificate(): { readonly key: string; readonly cert: string } {
 
 let made: ReturnType<typeof certificate> | undefined;
 
+/** The certificate of servers in this process. */
+export function ownCertificate(): ReturnType<typeof certificate> {
+  made ??= certificate();
+  return made;
+}
+
 export interface TestServer {
   /** https://localhost:port */
   readonly url: string;
@@ -38,9 +44,9 @@ export interface TestServer {
 
 /** An HTTPS server on a free port of the loopback, until the test has finished. */
 export async function httpsServer(listener: RequestListener): Promise<TestServer> {
-  made ??= certificate();
+  const { key, cert } = ownCertificate();
   const asked: string[] = [];
-  const server = createServer(made, (request, response) => {
+  const server = createServer({ key, cert }, (request, response) => {
     asked.push(request.url ?? "");
     listener(request, response);
   });
@@ -51,5 +57,5 @@ export async function httpsServer(listener: RequestListener): Promise<TestServer
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port");
-  return { url: `https://localhost:${address.port}`, ca: made.cert, asked };
+  return { url: `https://localhost:${address.port}`, ca: cert, asked };
 }

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer } from "node:tls";
 import { pino } from "pino";
 import { CentreLink, type CentreLinkOptions } from "../../src/centre/centre-link.ts";
 import { HttpSettings } from "../../src/config/schema.ts";
@@ -5,6 +9,7 @@ import type { Privilege } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
+import { ownCertificate } from "../agent/https-server.ts";
 import { startRelay } from "../relay.ts";
 import { type Bench, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
@@ -82,6 +87,32 @@ export async function startLine(port: number): Promise<Line> {
   };
 }
 
+/** The same over TLS: its address, and the certificate of the authority that signed it. */
+export async function startTlsLine(port: number): Promise<{ readonly url: string; readonly ca: string }> {
+  const { key, cert } = ownCertificate();
+  const sockets = new Set<Duplex>();
+  const server = createServer({ key, cert }, (client) => {
+    const behind = connect(port, "127.0.0.1");
+    for (const socket of [client, behind]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => [client, behind].map((each) => each.destroy()));
+    }
+    client.pipe(behind).pipe(client);
+  });
+  // A client that does not trust it.
+  server.on("tlsClientError", () => undefined);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  atEnd(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port");
+  return { url: `https://localhost:${address.port}`, ca: cert };
+}
+
 export interface ConnectingSite {
   readonly bench: Bench;
   readonly server: HttpServer;
@@ -101,15 +132,20 @@ export async function startHiddenSite(rigs: readonly RigSpec[] = []): Promise<Om
 /** Connects a service to a centre. */
 export function link(
   { bench, server }: Pick<ConnectingSite, "bench" | "server">,
-  to: { readonly url: string; readonly token: string; readonly privilege?: Privilege; readonly instance?: string },
+  to: {
+    readonly url: string;
+    readonly token: string;
+    readonly privilege?: Privilege;
+    readonly instance?: string;
+  } & Partial<Pick<CentreLinkOptions, "ca" | "insecure">>,
 ): Pick<ConnectingSite, "lines" | "says"> & { close(): void } {
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
   const opened = new CentreLink({
     url: new URL(to.url),
     token: to.token,
-    ca: null,
-    insecure: false,
+    ca: to.ca ?? null,
+    insecure: to.insecure ?? false,
     instance: to.instance ?? bench.store.instance,
     serve: (connection) => server.serveCentre(connection, { name: "office", privilege: to.privilege ?? "control" }),
     log,

@@ -12,7 +12,14 @@ import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { owner, startCentre, startSite } from "./centre-bench.ts";
-import { link, serve, startConnectingSite, startHiddenSite, startOpenCentre } from "./connecting-bench.ts";
+import {
+  link,
+  serve,
+  startConnectingSite,
+  startHiddenSite,
+  startOpenCentre,
+  startTlsLine,
+} from "./connecting-bench.ts";
 import { commandsOverCutLines, startConnecting } from "./cut-lines.ts";
 
 afterEach(closeBenches);
@@ -24,6 +31,22 @@ const rowsOf = async (service: MiningService, who: Caller = owner) =>
   (await service.listMinerRows({ view: "list" }, who)).miners;
 
 describe("a site that connects to its centre by itself", () => {
+  test("trusts only the authority that it was given, unless it is insecure", async () => {
+    const centre = await startOpenCentre(["Cabin", "Barn"]);
+    const { url, ca } = await startTlsLine(centre.server.address.port);
+    const cabin = await startHiddenSite();
+    const token = await centre.token("Cabin");
+    const untrusting = link(cabin, { url, token });
+    await untrusting.says("SELF_SIGNED");
+    expect((await centre.site("Cabin"))?.state).toBe("connecting");
+    expect(untrusting.lines.join("")).not.toContain(token);
+    untrusting.close();
+    link(cabin, { url, token, ca });
+    await centre.reaches("Cabin", "connected");
+    link(await startHiddenSite(), { url, token: await centre.token("Barn"), insecure: true });
+    await centre.reaches("Barn", "connected");
+  });
+
   test("is shown with its rigs, controlled, and named in its own log, as one that has an address", async () => {
     const centre = await startOpenCentre(["Cabin"], { rigs: [axeos] });
     expect(await centre.site("Cabin")).toMatchObject({
