@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { ServiceEvent } from "../contract/events.ts";
+import type { RowEvent, ServiceEvent } from "../contract/events.ts";
 import { newIdempotencyKey } from "../contract/idempotency.ts";
 import { withoutActions } from "../contract/may-act.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
@@ -561,11 +561,17 @@ class Centre {
     return formatFor(this.#options.display());
   }
 
-  /** The events of all sites with whole miners, which are asked for when they change. */
-  async *#watchEvents(input: Input<"watchEvents">, caller: Caller, signal: AbortSignal): AsyncIterable<ServiceEvent> {
+  /**
+   * The events of all sites with whole miners, which are asked for when they change. Throws `not.found` for an unknown
+   * user, before anything is answered.
+   */
+  #watchEvents(input: Input<"watchEvents">, caller: Caller, signal: AbortSignal): AsyncIterable<ServiceEvent> {
     this.#own.checkAccess?.("watchEvents", caller);
-    const rows = { ...input, view: "list" } as const;
-    for await (const event of this.#events.watchRows(this.#view, rows, caller, signal)) {
+    return this.#withMiners(this.#events.watchRows(this.#view, { ...input, view: "list" }, caller, signal), caller);
+  }
+
+  async *#withMiners(events: AsyncIterable<RowEvent>, caller: Caller): AsyncIterable<ServiceEvent> {
+    for await (const event of events) {
       if (event.type !== "miner") yield event;
       else {
         const miner = await this.#whole(event.data, caller);

@@ -297,6 +297,9 @@ describe("a centre", () => {
 
   test("sends whole miners to those who watch them", async () => {
     const { barn, centre, at } = await startFarms();
+    const unknown = { actor: "nobody", userId: 999 };
+    // An answer that has begun could not be 404 any more.
+    expect(() => centre.watchEvents({}, unknown, AbortSignal.timeout(1_000))).toThrow(/999/);
     const events = watch<ServiceEvent>((signal) => centre.watchEvents({ types: ["miner"] }, owner, signal));
     const [rig = 0] = at(1);
     const isNamed = (event: ServiceEvent): boolean =>
