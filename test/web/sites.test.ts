@@ -38,12 +38,12 @@ test("the page of sites names each with its state, and every page says what cann
   await page.getByText("3 rigs").first().waitFor();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Sites" }).click();
   const card = (name: string) => page.locator(".card").filter({ has: page.getByRole("heading", { name }) });
-  await card("Cabin").getByText("Connected").waitFor();
+  await card("Cabin").getByText("Connected", { exact: true }).waitFor();
   expect(await page.getByText("Out of reach").count()).toBe(0);
 
   await cabin.cut();
   await reaches("Cabin", "unreachable");
-  await card("Cabin").getByText("Unreachable").waitFor();
+  await card("Cabin").getByText("Unreachable", { exact: true }).waitFor();
   await page.getByText(/Out of reach: Cabin\. .* 2 rigs are shown as they were then, and are in no sum\./).waitFor();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText(/1 of 1 rigs? mining/).waitFor();
@@ -82,11 +82,11 @@ test("the page of sites makes the token of a site that connects by itself, shows
   expect(await page.content()).not.toContain(settings.token);
 
   const linked = link(cabin, settings);
-  await card.getByText("Connected").waitFor();
+  await card.getByText("Connected", { exact: true }).waitFor();
   await card.getByRole("button", { name: "Revoke token" }).click();
   await dialog.getByText("The site is disconnected at once, and goes on alone.").waitFor();
   await dialog.getByRole("button", { name: "Revoke token" }).click();
-  await card.getByText("Unreachable").waitFor();
+  await card.getByText("Unreachable", { exact: true }).waitFor();
   await linked.says("refuses this site (its token was revoked)");
   await card.getByRole("button", { name: "Make a token" }).waitFor();
 });
