@@ -7,7 +7,7 @@ import { withoutActions } from "../contract/may-act.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalid, notFound, RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
-import type { BulkJob, Group } from "../contract/resources.ts";
+import type { Group } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
@@ -52,7 +52,16 @@ export interface CentreOptions {
   readonly places: readonly SitePlace[];
   readonly store: Pick<
     Store,
-    "sites" | "siteJobs" | "instance" | "rules" | "schedules" | "pools" | "poolGroups" | "templates" | "maintenance"
+    | "sites"
+    | "siteJobs"
+    | "lostCommands"
+    | "instance"
+    | "rules"
+    | "schedules"
+    | "pools"
+    | "poolGroups"
+    | "templates"
+    | "maintenance"
   >;
   readonly display: () => Display;
   readonly log: Logger;
@@ -113,9 +122,12 @@ class Centre {
       },
       get: (id, caller) => this.#at(siteOf(id), "getBulkAction", { id: numberThere(id) }, caller),
       cancel: (id, caller) => this.#at(siteOf(id), "cancelBulkAction", { id: numberThere(id) }, caller),
+      find: async (site, request) => (await this.#at(site, "listBulkActions", { request }, { actor: "centre" }))[0],
+      // The service in this process always answers.
+      keyAt: (site, caller) =>
+        site === 0 || caller.idempotency === undefined ? null : requestThere(caller, caller.idempotency.key),
       place: (site) => this.#sites.get(site),
-      keyThere: requestThere,
-      find: (site, request) => this.#at(site, "listBulkActions", { request }, { actor: "centre" }),
+      seesAll: (caller) => this.#own.accessOf(caller).all,
     });
     this.#connecting = new ConnectingSites({
       store: options.store,
@@ -127,7 +139,7 @@ class Centre {
       store: options.store,
       sites: () => this.#others(),
     });
-    this.#lost = new LostCommands({
+    this.#lost = new LostCommands(options.store.lostCommands, {
       changed: (command) => this.#events.command(command),
       find: (site, request) => this.#at(site, "listCommands", { request }, { actor: "centre" }),
     });
@@ -387,9 +399,11 @@ class Centre {
     site.check();
     const asked = withoutEmptySecrets(name, input);
     const who = await this.#callerThere(site, name, caller);
-    const answer = await call(asked, who).catch((error: unknown) => {
+    const answer = await call(asked, who).catch(async (error: unknown) => {
       const key = who.idempotency?.key;
-      if (commanding.has(name) && key !== undefined && isLost(error)) this.#lose(site, asked, who, key);
+      // A store that is full says so itself; that is not what this request has met.
+      if (commanding.has(name) && key !== undefined && isLost(error))
+        await this.#lose(site, asked, who, key).catch(() => undefined);
       throw isForbidden(error) ? ofKey(site, error) : error;
     });
     const reply = withoutSecrets(operations[name].reply, answer);
@@ -420,12 +434,12 @@ class Centre {
   }
 
   /** A command whose answer was lost is shown as unknown, until the site is back. */
-  #lose(site: Site, asked: object, { actor }: Caller, key: string): void {
+  async #lose(site: Site, asked: object, { actor }: Caller, key: string): Promise<void> {
     const id = "id" in asked ? Number(asked.id) : 0;
     const action = "action" in asked ? String(asked.action) : "";
     const minerName = site.rows.get(id)?.name ?? "";
     const what = { minerId: numberAt(site.id, id), minerName, action, parameters: parametersOf(asked), actor };
-    this.#lost.add(site, what, key);
+    await this.#lost.add(site, what, key);
   }
 
   /** One reply over all sites, or over the one that the input names. */
@@ -448,7 +462,13 @@ class Centre {
     if (first === undefined) throw notFound("site", only ?? 0);
     const { currency } = this.#options.display();
     const reply = merged(name, [first, ...others], { currency, format: this.#format(), missing });
-    return name === "listBulkActions" && Array.isArray(reply) ? this.#jobs.together(reply as BulkJob[]) : reply;
+    const request = requestIn(there);
+    const found =
+      name === "listBulkActions" ? this.#jobs.together(reply as Reply<"listBulkActions">, caller, request) : reply;
+    // A site that was not asked may have what the request has started.
+    if (request !== undefined && missing.length > 0 && isEmpty(found))
+      throw new RigbridgeError("service.not-ready", missing.join("; "));
+    return found;
   }
 
   /** The share of a site in a reply; undefined if it has none. */
@@ -460,8 +480,8 @@ class Centre {
       return groupsOf({ id: site.id, name: site.name, groups: groups as Group[] });
     }
     const isSince = name === "listNotifications" && "since" in there && typeof there.since === "number";
-    const isOf = site.id !== 0 && "request" in there && typeof there.request === "string";
-    const asked = isOf ? { ...there, request: requestThere(caller, String(there.request)) } : there;
+    const request = site.id === 0 ? undefined : requestIn(there);
+    const asked = request === undefined ? there : { ...there, request: requestThere(caller, request) };
     const input = isSince ? { ...asked, since: sinceThere(Number(there.since), site.id) } : asked;
     const reply = await this.#inTime(this.#ask(site, name, input, caller), site);
     return site.id === 0 ? this.#definitions.withCopies(name, reply) : outward(site.id, reply);
@@ -510,7 +530,10 @@ class Centre {
       .filter(({ id }) => id === 0 || !isHere)
       .flatMap((site) => this.#shareOf(site, body) ?? []);
     if (shares.length === 0) return this.#own.startBulkAction(body, caller);
-    return this.#jobs.start(shares, caller);
+    const { user } = await this.#own.about(caller);
+    // Without a key, a site could not be asked what has become of a share whose answer was lost.
+    const idempotency = caller.idempotency ?? { key: newIdempotencyKey() };
+    return this.#jobs.start(shares, body, user.name ?? caller.actor, { ...caller, idempotency });
   }
 
   /** The share of a site in a bulk action; undefined if it has none. */
@@ -642,6 +665,15 @@ const requestThere = ({ userId }: Caller, key: string): string =>
   createHash("sha256")
     .update(JSON.stringify([userId ?? null, key]))
     .digest("hex");
+
+/** The key in a question for what a request has started. */
+const requestIn = (input: object): string | undefined =>
+  "request" in input && typeof input.request === "string" ? input.request : undefined;
+
+const isEmpty = (found: unknown): boolean => {
+  const list = isRecord(found) ? found.commandList : found;
+  return Array.isArray(list) && list.length === 0;
+};
 
 /** The miners of groups of a site, as last read; their numbers are those of the centre. */
 function minersIn({ id: site, groups, rows }: Site, named: readonly (number | string)[]): number[] {

@@ -1,9 +1,9 @@
-import { newIdempotencyKey } from "../contract/idempotency.ts";
+import { createHash } from "node:crypto";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../contract/resources.ts";
 import type { Caller, Input, Reply } from "../contract/service.ts";
-import { numberAt } from "../contract/site-numbers.ts";
-import { requestKeyOf } from "../service/request-key.ts";
+import { highestThere, numberAt } from "../contract/site-numbers.ts";
+import { keyReused, requestKeyOf } from "../service/request-key.ts";
 import type { Collection, Stored, StoredSiteJob } from "../store/index.ts";
 import { isLost, LostAnswers, lostText, type Place } from "./lost-answers.ts";
 
@@ -15,14 +15,16 @@ interface Asking {
   start(site: number, body: Input<"startBulkAction">, caller: Caller): Promise<Reply<"startBulkAction">>;
   get(id: number, caller: Caller): Promise<BulkAction>;
   cancel(id: number, caller: Caller): Promise<Reply<"cancelBulkAction">>;
+  /** The job that a request with this key has started there; undefined if it was not received. */
+  find(site: number, request: string): Promise<BulkJob | undefined>;
+  /** The key with which a site knows the caller's request. */
+  keyAt(site: number, caller: Caller): string | null;
   place(site: number): Place | undefined;
-  /** The key with which sites know a request of the caller. */
-  keyThere(caller: Caller, key: string): string;
-  /** The job that a request with this key has started at a site. */
-  find(site: number, key: string): Promise<Reply<"listBulkActions">>;
+  /** Whether the caller sees the miners of all sites. */
+  seesAll(caller: Caller): boolean;
 }
 
-/** The share of a site in a request: its body there, and the numbers of its miners at the centre, as last read. */
+/** The share of a site in a request: its body there, and the numbers of its miners at the centre, as far as they are known. */
 export interface Share {
   readonly site: number;
   readonly body: Input<"startBulkAction">;
@@ -31,32 +33,116 @@ export interface Share {
 
 interface Started {
   readonly part: JobPart;
-  /** Why the site did not take its share. */
+  /** Why the site did not take its share, or is not known to have. */
   readonly error: RigbridgeError | null;
 }
+
+/** A share whose site has not said yet whether it took it. */
+interface LostShare {
+  /** Of the stored job. */
+  readonly id: number;
+  readonly request: string;
+}
+
+/** ms for which a repeat with the same key gets the same answer, as at each service. */
+const keyKeptMs = 24 * 3_600_000;
 
 /** Jobs of several sites that are kept; older ones are shown by site. */
 const kept = 1_000;
 
 /**
  * Bulk actions over several sites: each site gets its share once and does it alone. Such an action has the number of its
- * first share; which others belong to it is stored.
+ * first share; which others belong to it is stored. A share whose answer was lost is unknown until its site is back and
+ * was asked for it by the key of the request, which does not start it.
  */
 export class SiteJobs {
   readonly #stored: Collection<StoredSiteJob>;
   readonly #asking: Asking;
-  readonly #questions: LostAnswers<Stored<StoredSiteJob>>;
+  readonly #questions: LostAnswers<LostShare>;
 
   constructor(stored: Collection<StoredSiteJob>, asking: Asking) {
     this.#stored = stored;
     this.#asking = asking;
     this.#questions = new LostAnswers({
-      next: ({ id }) => stored.all().find(({ parts }) => parts.some((part) => part.site === id && isUnknown(part))),
-      ask: (site, job) => this.#ask(site, job),
+      next: (site) => this.#lostAt(site),
+      ask: async (site, { id, request }) => this.#resolved(site, id, await asking.find(site.id, request)),
     });
   }
 
-  /** Asks a site that is back whether it took the shares whose answers were lost. */
+  async start(
+    shares: readonly Share[],
+    body: Input<"startBulkAction">,
+    actor: string,
+    caller: Caller,
+  ): Promise<Reply<"startBulkAction">> {
+    const { action, parameters, dryRun } = body;
+    const asked = { action, parameters, dryRun, actor, time: new Date().toISOString() };
+    const of = requestKeyOf(caller);
+    const request = of === undefined ? null : `${of.caller} ${of.key}`;
+    const digest = createHash("sha256")
+      .update(JSON.stringify([request, body]))
+      .digest("hex");
+    const before = this.#earlier(request, digest);
+    if (before !== undefined) {
+      caller.idempotency?.replayed?.();
+      return { id: before.job };
+    }
+    const started = await Promise.all(shares.map((share) => this.#startedAt(share, caller)));
+    // The same request may have come twice at once.
+    const meanwhile = this.#earlier(request, digest);
+    if (meanwhile !== undefined) return { id: meanwhile.job };
+    const parts = started.map(({ part }) => part);
+    const first = parts.find(({ job }) => job !== null)?.job ?? null;
+    // The site shows its share itself.
+    if (first !== null && parts.length === 1) return { id: first };
+    const lost = parts.filter(({ request }) => request !== null);
+    const [{ site = 0 } = {}] = lost;
+    if (first === null && lost.length === 0)
+      throw started.find(({ error }) => error !== null)?.error ?? notFound("site", 0);
+    const job = first ?? this.#unused(site);
+    await this.#stored.add({ job, request, digest, parts, asked });
+    const [oldest] = this.#stored.all();
+    if (oldest !== undefined && this.#stored.all().length > kept) await this.#stored.remove(oldest.id);
+    // A site may have been reached all the time.
+    for (const each of lost) {
+      const place = this.#asking.place(each.site);
+      if (place?.isReached) void this.resolve(place);
+    }
+    return { id: job };
+  }
+
+  /** The action that a request has already started. Throws `idempotency.reused` if its key was used for another. */
+  #earlier(request: string | null, digest: string): Stored<StoredSiteJob> | undefined {
+    if (request === null) return undefined;
+    const isKept = ({ asked }: StoredSiteJob): boolean =>
+      asked !== null && Math.abs(Date.now() - Date.parse(asked.time)) < keyKeptMs;
+    const earlier = this.#stored.all().find((job) => job.request === request && isKept(job));
+    if (earlier !== undefined && earlier.digest !== digest) throw keyReused();
+    return earlier;
+  }
+
+  async #startedAt({ site, body, miners }: Share, caller: Caller): Promise<Started> {
+    try {
+      const { id } = await this.#asking.start(site, body, caller);
+      return { part: { site, job: id, miners: [], problem: null, request: null }, error: null };
+    } catch (error) {
+      // Whatever one site refuses, the others go on.
+      if (!(error instanceof RigbridgeError)) throw error;
+      const request = isLost(error) ? this.#asking.keyAt(site, caller) : null;
+      const place = this.#asking.place(site);
+      const problem = request === null || place === undefined ? error.message : lostText(place);
+      return { part: { site, job: null, miners: [...miners], problem, request }, error };
+    }
+  }
+
+  /** A number for an action of which no share is known: the highest of a site, which its own do not reach. */
+  #unused(site: number): number {
+    let there = highestThere;
+    while (this.#jobOf(numberAt(site, there)) !== undefined) there -= 1;
+    return numberAt(site, there);
+  }
+
+  /** Asks a site that is back whether it took its shares whose answer was lost. */
   resolve(site: Place): Promise<void> {
     return this.#questions.resolve(site);
   }
@@ -65,83 +151,39 @@ export class SiteJobs {
     this.#questions.close();
   }
 
-  async start(shares: readonly Share[], caller: Caller): Promise<Reply<"startBulkAction">> {
-    const [only] = shares;
-    if (only !== undefined && shares.length === 1) return this.#asking.start(only.site, only.body, caller);
-    const of = requestKeyOf(caller);
-    const key = of === undefined ? null : `${of.caller} ${of.key}`;
-    const earlier = key === null ? undefined : this.#stored.all().find((job) => job.key === key);
-    if (earlier !== undefined) return { id: earlier.job };
-    // Without a key, a site could not be asked whether it took a share whose answer was lost.
-    const keyed = { ...caller, idempotency: caller.idempotency ?? { key: newIdempotencyKey() } };
-    const started = await Promise.all(shares.map((share) => this.#startedAt(share, keyed)));
-    const parts = started.map(({ part }) => part);
-    const first = parts.find(({ job }) => job !== null)?.job ?? null;
-    if (first === null) {
-      const errors = started.flatMap(({ error }) => error ?? []);
-      throw errors.find(isLost) ?? errors[0] ?? notFound("site", 0);
-    }
-    await this.#stored.add({ job: first, key, parts });
-    // A site may have been reached all the time.
-    for (const { site } of parts.filter(isUnknown)) {
-      const place = this.#asking.place(site);
-      if (place?.isReached === true) void this.resolve(place);
-    }
-    const [oldest] = this.#stored.all();
-    if (oldest !== undefined && this.#stored.all().length > kept) await this.#stored.remove(oldest.id);
-    return { id: first };
+  #lostAt(place: Place): LostShare | undefined {
+    for (const { id, parts } of this.#stored.all())
+      for (const { site, request } of parts) if (site === place.id && request !== null) return { id, request };
+    return undefined;
   }
 
-  async #startedAt(
-    { site, body, miners }: Share,
-    caller: Caller & { readonly idempotency: { readonly key: string } },
-  ): Promise<Started> {
-    const part = { site, job: null, miners: [...miners], problem: null, request: null };
-    try {
-      const { id } = await this.#asking.start(site, body, caller);
-      return { part: { ...part, job: id, miners: [] }, error: null };
-    } catch (error) {
-      // Whatever one site refuses, the others go on.
-      if (!(error instanceof RigbridgeError)) throw error;
-      const place = site === 0 ? undefined : this.#asking.place(site);
-      if (place === undefined || !isLost(error)) return { part: { ...part, problem: error.message }, error };
-      const request = this.#asking.keyThere(caller, caller.idempotency.key);
-      return { part: { ...part, problem: lostText(place), request }, error };
-    }
-  }
-
-  /** Notes the job that a site has for a share whose answer was lost; it is never sent again. */
-  async #ask({ id: site, name }: Place, job: Stored<StoredSiteJob>): Promise<void> {
-    const lost = job.parts.find((part) => part.site === site && isUnknown(part));
-    if (lost === undefined || lost.request === null) return;
-    const [found] = await this.#asking.find(site, lost.request);
-    const known = { ...lost, request: null };
-    const part =
+  async #resolved(site: Place, id: number, found: BulkJob | undefined): Promise<void> {
+    const stored = this.#stored.get(id);
+    if (stored === undefined) return;
+    const known =
       found === undefined
-        ? { ...known, problem: `Nothing was done: ${name} has no such action` }
-        : { ...known, job: found.id, miners: [], problem: null };
-    // Another site may have answered meanwhile.
-    const now = this.#stored.get(job.id);
-    if (now === undefined) return;
-    await this.#stored.change(now.id, { parts: now.parts.map((each) => (each.site === site ? part : each)) });
+        ? { problem: `Nothing was done: ${site.name} has no such action` }
+        : { job: found.id, miners: [], problem: null };
+    const parts = stored.parts.map((part) => (part.site === site.id ? { ...part, ...known, request: null } : part));
+    await this.#stored.change(id, { parts });
   }
 
   async get(id: number, caller: Caller): Promise<BulkAction> {
     const job = this.#jobOf(id);
     if (job === undefined) return this.#asking.get(id, caller);
-    const parts = await Promise.all(job.parts.map((part) => this.#partOf(part, caller)));
-    const known = parts.filter((part) => part !== null);
-    const [first] = known;
-    if (first === undefined) throw notFound("bulk action", id);
-    const results = known.flatMap((part) => part.results);
-    const missing = job.parts.flatMap((part) =>
-      part.miners.map((minerId) => {
-        const state = isUnknown(part) ? ("unknown" as const) : ("failed" as const);
-        return { minerId, state, message: part.problem ?? "", before: null };
+    const shares = await Promise.all(job.parts.map((part) => this.#partOf(part, caller)));
+    const known = shares.filter((share) => share !== null);
+    const results = known.flatMap((share) => share.results);
+    const seesAll = this.#asking.seesAll(caller);
+    if (known.length === 0 && !seesAll) throw notFound("bulk action", id);
+    const others = job.parts.flatMap(({ miners, problem, request }) =>
+      miners.map((minerId) => {
+        const state = request === null ? ("failed" as const) : ("unknown" as const);
+        return { minerId, state, message: problem ?? "", before: null };
       }),
     );
-    const jobs = known.map(({ results: _, ...job }): BulkJob => job);
-    return { ...jobOver(jobs, id, job.parts), results: [...results, ...missing] };
+    const jobs = known.map(({ results: _, ...share }): BulkJob => share);
+    return { ...this.#jobOver(job, jobs), results: [...results, ...others] };
   }
 
   /** The job of a site; null for one that was not started, or whose site cannot be asked now. */
@@ -158,51 +200,73 @@ export class SiteJobs {
   async cancel(id: number, caller: Caller): Promise<Reply<"cancelBulkAction">> {
     const job = this.#jobOf(id);
     if (job === undefined) return this.#asking.cancel(id, caller);
+    const shares = job.parts.filter(({ job: share, request }) => share !== null || request !== null);
     const asked = await Promise.allSettled(
-      job.parts.flatMap((part) => (part.job === null ? [] : [this.#asking.cancel(part.job, caller)])),
+      shares.map(async ({ site, job: share }) => {
+        if (share !== null) return this.#asking.cancel(share, caller);
+        const { name = "" } = this.#asking.place(site) ?? {};
+        throw new RigbridgeError("not.possible", `${name} has not said yet whether it took its share`);
+      }),
     );
-    const done = asked.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-    const failed = asked.find((each) => each.status === "rejected");
-    if (done.length === 0 && failed !== undefined) throw failed.reason;
-    // A share that was not stopped, as far as is known.
-    const lost = job.parts.filter(isUnknown).flatMap(({ problem }) => problem ?? []);
-    return { success: true, message: [...done.map(({ message }) => message), ...lost].join("; ") };
+    const done = asked.flatMap((each) => (each.status === "fulfilled" ? [each.value.message] : []));
+    const failed = asked.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    if (done.length === 0) throw failed[0] ?? notFound("bulk action", id);
+    const said = failed.map((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    return { success: true, message: [...done, ...said].join("; ") };
   }
 
-  /** Jobs of sites as people started them: the shares of one action are one job. */
-  together(jobs: readonly BulkJob[]): BulkJob[] {
+  /**
+   * Jobs of sites as people started them: the shares of one action are one job. `key`: only that of the caller's request
+   * with this key.
+   */
+  together(jobs: readonly BulkJob[], caller: Caller, key: string | undefined): BulkJob[] {
+    const of = key === undefined ? undefined : requestKeyOf({ ...caller, idempotency: { key } });
+    const seesAll = this.#asking.seesAll(caller);
     const byId = new Map(jobs.map((job) => [job.id, job]));
-    for (const { job: id, parts } of this.#stored.all()) {
-      const known = parts.flatMap(({ job }) => (job === null ? [] : (byId.get(job) ?? [])));
-      if (known.length === 0) continue;
+    for (const job of this.#stored.all()) {
+      const known = job.parts.flatMap(({ job: share }) => (share === null ? [] : (byId.get(share) ?? [])));
+      const isWanted = of === undefined || job.request === `${of.caller} ${of.key}`;
+      // What no site says anything of now is known here alone.
+      const isOnlyHere =
+        job.asked !== null && job.parts.every(({ job: share, site }) => share === null || this.#isAway(site));
+      if (known.length === 0 && !(isOnlyHere && isWanted && seesAll)) continue;
       for (const { id: share } of known) byId.delete(share);
-      byId.set(id, jobOver(known, id, parts));
+      byId.set(job.job, this.#jobOver(job, known));
     }
     return [...byId.values()].toSorted((a, b) => b.time.localeCompare(a.time));
+  }
+
+  #isAway(site: number): boolean {
+    return this.#asking.place(site)?.isReached === false;
   }
 
   #jobOf(id: number): Stored<StoredSiteJob> | undefined {
     return this.#stored.all().find(({ job }) => job === id);
   }
-}
 
-/** Whether the site may have taken its share: its answer was lost, and it was not asked yet. */
-const isUnknown = ({ request }: JobPart): boolean => request !== null;
-
-/** One job over its shares; `parts` name the miners of sites that did not take theirs, or of which that is not known. */
-function jobOver(shares: readonly BulkJob[], id: number, parts: readonly JobPart[]): BulkJob {
-  const [first, ...others] = shares;
-  if (first === undefined) throw notFound("bulk action", id);
-  const sum = { ...first, id };
-  for (const each of others) {
-    for (const count of ["total", "done", "failed", "unknown"] as const) sum[count] += each[count];
-    if (each.state === "running") sum.state = each.state;
+  /**
+   * One job over the shares that are known. It runs as long as a site has not said whether it took its share, or cannot
+   * be asked for it.
+   */
+  #jobOver({ job: id, parts, asked }: Stored<StoredSiteJob>, shares: readonly BulkJob[]): BulkJob {
+    const [first] = shares;
+    const head = first ?? asked;
+    if (head === null) throw notFound("bulk action", id);
+    const { action, parameters, dryRun, actor, time } = head;
+    const sum = { id, action, parameters, dryRun, actor, time, total: 0, done: 0, failed: 0, unknown: 0 };
+    for (const each of shares)
+      for (const count of ["total", "done", "failed", "unknown"] as const) sum[count] += each[count];
+    for (const { miners, request } of parts) {
+      sum.total += miners.length;
+      sum[request === null ? "failed" : "unknown"] += miners.length;
+    }
+    const known = new Set(shares.map((share) => share.id));
+    const isOpen = parts.some(({ site, job, request }) => {
+      return request !== null || (job !== null && !known.has(job) && this.#isAway(site));
+    });
+    const isRunning = isOpen || shares.some(({ state }) => state === "running");
+    return { ...sum, state: isRunning ? "running" : (first?.state ?? "done") };
   }
-  for (const part of parts) {
-    sum.total += part.miners.length;
-    sum[isUnknown(part) ? "unknown" : "failed"] += part.miners.length;
-  }
-  return sum;
 }
 
 /** The numbers of miners of a site, as the centre has them. */

@@ -7,7 +7,7 @@ import type { ActionReply } from "../contract/resources.ts";
 import { withoutSecrets } from "../contract/secrets.ts";
 import type { CallName } from "../contract/service.ts";
 import type { IdempotencyLog, KeyedRequest, RequestKey } from "../store/index.ts";
-import { requestKeyOf } from "./request-key.ts";
+import { keyReused, requestKeyOf } from "./request-key.ts";
 import type { Once } from "./users/guard.ts";
 
 /** Characters of the longest answer that is kept. */
@@ -49,7 +49,7 @@ export class IdempotentCalls {
     const id = `${of.caller} ${of.key}`;
     const running = this.#running.get(id);
     if (running !== undefined) {
-      if (running.request !== request) throw reused();
+      if (running.request !== request) throw keyReused();
       replayed();
       return running.reply;
     }
@@ -64,7 +64,7 @@ export class IdempotentCalls {
 
   async #reply(name: CallName, { of, request, work, replayed }: Asked): Promise<unknown> {
     const earlier = await this.#log.find(of);
-    if (earlier !== undefined && earlier.request !== request) throw reused();
+    if (earlier !== undefined && earlier.request !== request) throw keyReused();
     if (earlier !== undefined && hasBegun(name, earlier)) {
       replayed();
       return earlier.answer === null ? resultOf(name, earlier) : replyIn(earlier.answer);
@@ -165,10 +165,4 @@ const unknown = (): RigbridgeError =>
   new RigbridgeError(
     "idempotency.unknown",
     "The service stopped while the first request with this Idempotency-Key was running, and it is unknown whether it was done. Look, and send it with a new key if it was not",
-  );
-
-const reused = (): RigbridgeError =>
-  new RigbridgeError(
-    "idempotency.reused",
-    "This Idempotency-Key was used for another request within 24 h; use a new key for each request",
   );

@@ -6,7 +6,7 @@ import { PlugSettings } from "../contract/plug-settings.ts";
 import {
   CommandCause,
   coinClasses,
-  type commandStates,
+  commandStates,
   GpuTuning,
   Location,
   ManagedMiner,
@@ -236,22 +236,51 @@ export type StoredSite = z.infer<typeof StoredSite>;
 /** A bulk action over several sites. */
 export const StoredSiteJob = z.object({
   job: z.int().describe("its number, that of its first share"),
-  key: optional.describe("caller and key of the request that started it"),
+  request: optional.default(null).describe("caller and key of the request that started it"),
+  digest: optional.default(null).describe("SHA-256 in hex of that request, with its key"),
   parts: z.array(
     z.object({
       site: z.int(),
-      job: z.int().nullable().describe("number of the share at the centre; null if the site did not take it"),
-      miners: ids.describe("numbers of its miners, if it did not"),
+      job: z
+        .int()
+        .nullable()
+        .describe("number of the share at the centre; null if the site did not take it, or has not said so yet"),
+      miners: ids.describe("numbers of its miners, if it did not, or has not"),
       problem: optional,
       request: optional
         .default(null)
-        .describe(
-          "key by which the site is asked whether it took its share, whose answer was lost; null = it is known",
-        ),
+        .describe("key of the request at the site, until it has said whether it took its share; null = it has"),
     }),
   ),
+  asked: z
+    .object({
+      action: text,
+      parameters: z.record(text, z.union([text, z.number(), z.boolean()])),
+      dryRun: z.boolean(),
+      actor: text,
+      time: text.describe("ISO"),
+    })
+    .nullable()
+    .default(null)
+    .describe("what was asked, shown while no site has said that it took its share; null = by an earlier release"),
 });
 export type StoredSiteJob = z.infer<typeof StoredSiteJob>;
+
+/** A command for a rig of a site whose answer was lost with the line. */
+export const StoredLostCommand = z.object({
+  site: z.int(),
+  request: text.describe("key with which the site knows the request"),
+  minerId: z.int().describe("its number at the centre"),
+  minerName: text,
+  action: text,
+  parameters: z.record(text, z.union([text, z.number(), z.boolean()])),
+  actor: text,
+  state: z.enum(commandStates),
+  message: text,
+  time: text.describe("ISO"),
+  updated: text.describe("ISO"),
+});
+export type StoredLostCommand = z.infer<typeof StoredLostCommand>;
 
 export interface NewNotification {
   /** The problem and its subject; null for an event, which closes at once and does not repeat. */

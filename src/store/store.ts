@@ -30,6 +30,7 @@ import {
   StoredGroup,
   StoredHeating,
   StoredHost,
+  StoredLostCommand,
   StoredMaintenance,
   StoredManagedMiner,
   StoredMiner,
@@ -113,6 +114,7 @@ export interface Store {
   /** The sites by name, which is their key; their ids are their numbers, and are never used again. */
   readonly sites: Collection<StoredSite>;
   readonly siteJobs: Collection<StoredSiteJob>;
+  readonly lostCommands: Collection<StoredLostCommand>;
   /** The centres that define something here. */
   readonly centres: Collection<StoredCentre>;
   /** Writes prepared changes of several collections in one transaction. Throws store.full. */
@@ -282,6 +284,7 @@ const assemble = async (
     benchmarks: await collection("benchmark", StoredBenchmark),
     settings: await collection("settings section", StoredSection),
     siteJobs: await collection("site job", StoredSiteJob),
+    lostCommands: await collection("lost command", StoredLostCommand),
     centres: await collection("centre", StoredCentre),
     sites: await openCollection(durable, { name: "site", schema: StoredSite, after: 0 }),
   };

@@ -28,7 +28,7 @@ export const owner: Caller = { actor: "test" };
 export const key = "key-of-the-centre";
 
 /** A line to a site. */
-export interface SiteRelay {
+interface SiteRelay {
   readonly url: string;
   /** Ends all connections to it, and refuses new ones until `join`. */
   cut(): Promise<void>;
@@ -63,7 +63,7 @@ export async function startSite(name: string, { rigs = [], privilege = "administ
 }
 
 /** A line to a server of this machine. */
-export async function startSiteRelay(port: number): Promise<SiteRelay> {
+async function startSiteRelay(port: number): Promise<SiteRelay> {
   let isCut = false;
   /** A write has passed since answers are stalled. */
   let isWritten = false;

@@ -194,61 +194,105 @@ describe("a centre", () => {
     );
   });
 
-  test("shows the share of a site whose answer was lost as unknown until the site is back and was asked", async () => {
-    const { barn, cabin, own, centre, at, reaches, close } = await startFarms();
+  test("shows a share whose answer was lost as unknown until its site is back and was asked, and starts it never again", async () => {
+    const { barn, cabin, centre, at, reaches } = await startFarms();
+    const [, here = 0] = at(1);
+    const [there = 0] = at(2);
     const body = { action: "restart", parameters: {}, parallel: 16, delay: 0, dryRun: false } as const;
-    const [rig = 0] = at(2);
-    const shareOf = async (id: number, service = centre) => {
-      const { total, unknown, results } = await service.getBulkAction({ id }, owner);
-      const its = results.find(({ minerId }) => minerId === rig);
-      return [total, unknown, its?.state, its?.message];
+    const both = { ...body, miners: [here, there] };
+    const jobsThere = async () => (await cabin.bench.service.listBulkActions({}, owner)).length;
+    const shown = async (id: number) => {
+      const { state, total, unknown, results } = await centre.getBulkAction({ id }, owner);
+      const its = results.find(({ minerId }) => minerId === there);
+      return { state, total, unknown, its: its?.state, said: its?.message };
     };
-    const jobsThere = () => cabin.bench.service.listBulkActions({}, owner);
+    const isKnown = async (id: number) =>
+      until(async () => (await shown(id)).state !== "running", "the site to be asked");
+    const lost = "The line to Cabin was lost before it answered; it is asked when it is back";
 
     // The site does its share, and its answer is lost.
+    const keyed = { ...owner, idempotency: { key: "one" } };
     cabin.stall("answers");
-    const who = { ...owner, idempotency: { key: "k-1" } };
-    const request = { ...body, miners: [...at(1), rig] };
-    const taken = centre.startBulkAction(request, who);
-    await until(async () => (await jobsThere())[0]?.state === "done", "the share to be done at the site");
+    const starting = centre.startBulkAction(both, keyed);
+    await until(
+      async () => (await cabin.bench.commands(numberThere(there)))[0]?.state === "done",
+      "it to be done there",
+    );
     await cabin.cut();
-    const { id } = await taken;
-    const lost = "The line to Cabin was lost before it answered; it is asked when it is back";
-    expect(await shareOf(id)).toEqual([3, 1, "unknown", lost]);
-    expect((await centre.listBulkActions({}, owner)).map((job) => [job.id, job.total, job.unknown])).toEqual([
-      [id, 3, 1],
-    ]);
+    const taken = await starting;
+    expect(await centre.startBulkAction(both, keyed)).toEqual(taken);
+    const listed = await centre.listBulkActions({}, owner);
+    expect(listed).toEqual([expect.objectContaining({ ...taken, state: "running", total: 2, unknown: 1, failed: 0 })]);
+    expect(await shown(taken.id)).toEqual({ state: "running", total: 2, unknown: 1, its: "unknown", said: lost });
     await cabin.join();
     await reaches("Cabin", "connected");
-    await until(async () => (await shareOf(id))[3] !== lost, "the site to be asked");
-    const [its] = await jobsThere();
-    const there = await cabin.bench.service.getBulkAction({ id: its?.id ?? 0 }, owner);
-    expect(await shareOf(id)).toEqual([3, 0, "done", there.results[0]?.message]);
-    expect(await centre.startBulkAction(request, who)).toEqual({ id });
-    expect((await centre.listBulkActions({ request: "k-1" }, owner)).map((job) => [job.id, job.total])).toEqual([
-      [id, 3],
+    await isKnown(taken.id);
+    expect(await shown(taken.id)).toMatchObject({ state: "done", total: 2, unknown: 0, its: "done" });
+    expect((await centre.listBulkActions({ request: "one" }, owner)).map(({ id, done }) => [id, done])).toEqual([
+      [taken.id, 2],
     ]);
-    expect(await jobsThere()).toHaveLength(1);
-    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
+    expect(await centre.startBulkAction(both, keyed)).toEqual(taken);
 
-    // The site never gets it; the centre is another process when it is back.
+    expect(await refusal(centre.startBulkAction({ ...both, parallel: 1 }, keyed))).toBe("idempotency.reused");
+
+    // The site never gets its share.
     cabin.stall("requests");
-    const sent = centre.startBulkAction({ ...body, groups: ["Barn", "Cabin"] }, owner);
+    const other = centre.startBulkAction(both, owner);
     await until(async () => (await barn.bench.service.listBulkActions({}, owner)).length === 2, "the other share");
     await cabin.cut();
-    const { id: second } = await sent;
-    expect(await shareOf(second)).toEqual([3, 1, "unknown", lost]);
-    await close();
-    const again = await startCentre([barn, cabin], { own, waits: false });
-    await again.reaches("Barn", "connected");
-    expect(await shareOf(second, again.centre)).toEqual([3, 1, "unknown", lost]);
+    const { id } = await other;
+    expect(await shown(id)).toMatchObject({ state: "running", its: "unknown" });
     await cabin.join();
-    await again.reaches("Cabin", "connected");
-    const nothing = "Nothing was done: Cabin has no such action";
-    await until(async () => (await shareOf(second, again.centre))[3] !== lost, "the site to be asked");
-    expect(await shareOf(second, again.centre)).toEqual([3, 0, "failed", nothing]);
-    expect(await jobsThere()).toHaveLength(1);
-    expect(await cabin.bench.commands(numberThere(rig))).toHaveLength(1);
+    await reaches("Cabin", "connected");
+    await isKnown(id);
+    // An action of which no site says anything now is still there, and not at its end.
+    await Promise.all([barn.cut(), cabin.cut()]);
+    await Promise.all([reaches("Barn", "unreachable"), reaches("Cabin", "unreachable")]);
+    const away = await centre.listBulkActions({}, owner);
+    expect(away.map((job) => [job.id, job.state])).toEqual([
+      [id, "running"],
+      [taken.id, "running"],
+    ]);
+    await Promise.all([barn.join(), cabin.join()]);
+    await Promise.all([reaches("Barn", "connected"), reaches("Cabin", "connected")]);
+    const said = "Nothing was done: Cabin has no such action";
+    expect(await shown(id)).toEqual({ state: "done", total: 2, unknown: 0, its: "failed", said });
+    expect([await jobsThere(), (await cabin.bench.commands(numberThere(there))).length]).toEqual([1, 1]);
+  });
+
+  test("asks for an action whose only share was lost, also after the centre was restarted", async () => {
+    const { cabin, barn, centre, own, at, close } = await startFarms();
+    const [there = 0] = at(2);
+    const group = await cabin.bench.service.addGroup({ name: "Attic", parentId: 0 }, owner);
+    await cabin.bench.service.changeMiner({ id: numberThere(there), group: group.id }, owner);
+    const isMoved = async () => (await rowsOf(centre)).some((row) => row.group === numberAt(2, group.id));
+    await until(isMoved, "the row in its new group");
+    const isNamed = async () => (await centre.listGroups({}, owner)).some(({ name }) => name === "Cabin / Attic");
+    await until(isNamed, "the new group");
+    const body = { action: "restart", parameters: {}, parallel: 1, delay: 0, dryRun: false } as const;
+    cabin.stall("answers");
+    const keyed = { ...owner, idempotency: { key: "one" } };
+    const starting = centre.startBulkAction({ ...body, groups: ["Cabin / Attic"] }, keyed);
+    await until(
+      async () => (await cabin.bench.commands(numberThere(there)))[0]?.state === "done",
+      "it to be done there",
+    );
+    await cabin.cut();
+    const { id } = await starting;
+    const unknown = { id, action: "restart", state: "running", actor: "test", total: 1, unknown: 1 };
+    expect(await centre.listBulkActions({}, owner)).toEqual([expect.objectContaining(unknown)]);
+    expect(await centre.listBulkActions({ request: "one" }, owner)).toHaveLength(1);
+    expect(await refusal(centre.listBulkActions({ request: "two" }, owner))).toBe("service.not-ready");
+    expect(await refusal(centre.cancelBulkAction({ id }, owner))).toBe("not.possible");
+    await close();
+    await cabin.join();
+    const again = await startCentre([barn, cabin], { own });
+    const job = async () => again.centre.getBulkAction({ id }, owner);
+    await until(async () => (await job()).state === "done", "the site to be asked");
+    expect(await job()).toMatchObject({ total: 1, done: 1, unknown: 0, results: [{ minerId: there, state: "done" }] });
+    expect(await again.centre.listBulkActions({}, owner)).toHaveLength(1);
+    expect(await again.centre.listBulkActions({ request: "two" }, owner)).toEqual([]);
+    expect(await cabin.bench.commands(numberThere(there))).toHaveLength(1);
   });
 
   test("keeps the rows of a site that is cut off, marked, with one event and one notification, and is up to date again", async () => {

@@ -35,6 +35,8 @@ export interface ServiceProcess {
   memory(): Promise<number>;
   /** Ends the process; its exit code. */
   stop(): Promise<number | null>;
+  /** Ends the process by SIGKILL, and leaves the folder. */
+  kill(): Promise<void>;
   /** Ends the process if it still runs, and removes the folder. */
   close(): Promise<void>;
 }
@@ -47,6 +49,8 @@ interface Options {
   readonly env?: Record<string, string>;
   /** Node's own options. */
   readonly node?: readonly string[];
+  /** That of a process before; a new one without it. */
+  readonly folder?: string | undefined;
 }
 
 /** `npm run torture` builds first and says so here; else it is the sources. */
@@ -59,8 +63,8 @@ const patience = 60_000;
 const ready = /is ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
 /** Resolves once it is ready; rejects with what it said when it ends before. */
-export async function startProcess({ config, env = {}, node = [] }: Options): Promise<ServiceProcess> {
-  const folder = await mkdtemp(join(tmpdir(), "rigbridge-process-"));
+export async function startProcess({ config, env = {}, node = [], ...place }: Options): Promise<ServiceProcess> {
+  const folder = place.folder ?? (await mkdtemp(join(tmpdir(), "rigbridge-process-")));
   const file = join(folder, "rigbridge.yaml");
   await writeFile(file, stringify({ ...config, http: { port: 0, ...config.http } }), { mode: 0o600 });
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
@@ -101,6 +105,11 @@ export async function startProcess({ config, env = {}, node = [] }: Options): Pr
       return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
     },
     stop,
+    kill: async () => {
+      for (const agent of agents.values()) agent.destroy();
+      child.kill("SIGKILL");
+      await within(ended, "the killed service to end", { timeoutMs: patience });
+    },
     close: async () => {
       await stop();
       await rm(folder, { recursive: true });

@@ -101,9 +101,9 @@ export class BulkActions implements BulkOperations {
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
     const { state } = await this.#visible(id, caller);
     if (state !== "running")
-      throw new RigbridgeError("not.possible", `Bulk action ${id} cannot be cancelled: it is ${state}`);
+      throw new RigbridgeError("not.possible", `This bulk action cannot be cancelled: it is ${state}`);
     const count = await this.#context.runs.cancel(id, "Cancelled before it was sent");
-    return done(`Bulk action ${id} is cancelled; nothing was sent to ${count} of its miners`);
+    return done(`The bulk action is cancelled; nothing was sent to ${count} of its miners`);
   };
 
   /** The job that a request of the caller has started. */
