@@ -13,6 +13,7 @@ import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, EncodedEvent, Input, MiningService, Reply } from "../contract/service.ts";
 import type { About } from "../contract/session.ts";
 import { highestThere, isNumberText, numberAt, numberThere, siteOf } from "../contract/site-numbers.ts";
+import { coded } from "../messages/coded.ts";
 import { Events } from "../service/events/events.ts";
 import type { EventView } from "../service/events/subscriber.ts";
 import type { RunningService } from "../service/index.ts";
@@ -222,10 +223,7 @@ class Centre {
     await store.sites.change(id, { instance });
     if (before === null) return;
     log.warn({ site: name }, "another store answers at a site");
-    this.#own.setWarning?.(
-      `Another store at ${name}`,
-      `The site ${name} has another store than before: the numbers of its rigs and groups may belong to others now`,
-    );
+    this.#own.setWarning?.(coded("notices.site.store", { name }), coded("notices.site.storeText", { name }));
   }
 
   /** The service that the front ends use. */

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller, CallName } from "../contract/service.ts";
 import type { Site as ShownSite } from "../contract/sites.ts";
+import { coded } from "../messages/coded.ts";
 import type { Events } from "../service/events/events.ts";
 import type { RunningService } from "../service/index.ts";
 import { withCopies } from "./copies.ts";
@@ -82,7 +83,7 @@ export class Definitions {
     this.#events.site({ id, name, state, since }, []);
     const more = refused.length > named ? `, and ${refused.length - named} more` : "";
     this.#own.setWarning?.(
-      `The site ${name} does not take what is defined for it`,
+      coded("notices.site.refuses", { name }),
       refused.length === 0 ? null : `${refused.slice(0, named).join("; ")}${more}`,
     );
   }

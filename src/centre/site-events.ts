@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import type { RowEvent } from "../contract/events.ts";
 import type { MinerRow } from "../contract/rows.ts";
 import { numberAt } from "../contract/site-numbers.ts";
+import { coded } from "../messages/coded.ts";
+import type { CodedText } from "../messages/coded-text.ts";
 import type { Events } from "../service/events/events.ts";
 import type { RunningService } from "../service/index.ts";
 import type { Definitions } from "./definitions.ts";
@@ -22,9 +24,6 @@ export interface SiteEventsOptions {
   readonly lost: readonly { resolve(site: Place): Promise<void> }[];
   readonly log: Logger;
 }
-
-/** Rigs named in one message. */
-const named = 5;
 
 /** Passes on what happens at the sites, under the numbers of the centre. */
 export class SiteEvents implements SiteListener {
@@ -57,7 +56,7 @@ export class SiteEvents implements SiteListener {
     if (isAway) this.#log.warn({ site: name, problem }, "a site cannot be reached");
     else this.#log.info({ site: name }, "a site is connected");
     this.#definitions.look(site);
-    this.#own.setWarning?.(`The site ${name} cannot be reached`, isAway ? (problem ?? "It does not answer") : null);
+    this.#own.setWarning?.(coded("notices.site.away", { name }), isAway ? (problem ?? "It does not answer") : null);
   }
 
   rows(site: Site, before: ReadonlyMap<number, MinerRow>): void {
@@ -67,10 +66,12 @@ export class SiteEvents implements SiteListener {
       const earlier = before.get(id)?.uid ?? null;
       return earlier !== null && uid !== null && earlier !== uid;
     });
-    if (others.length > 0)
+    const [other] = others;
+    // A rig of this service that is replaced by another at its address keeps its number.
+    if (other !== undefined && site.id !== 0)
       this.#own.setWarning?.(
-        `Other numbers at ${site.name || "this service"}`,
-        `${others.length} numbers of miners belong to other rigs than before, such as ${others[0]?.name ?? ""}`,
+        coded("notices.site.numbers", { name: site.name }),
+        coded("notices.site.numbersText", { count: others.length, rig: other.name }),
       );
     this.#reportTwins();
     // Its groups and rigs may be others, by which it takes what it did not.
@@ -111,19 +112,21 @@ export class SiteEvents implements SiteListener {
   /** The same rig at two sites is shown twice, and said. */
   #reportTwins(): void {
     const places = new Map<string, { readonly site: Site; readonly name: string }>();
-    const twins: string[] = [];
+    let first: CodedText | undefined;
+    let others = 0;
     for (const site of this.#sites.values())
       for (const { uid, name } of site.rows.values()) {
         if (uid === null) continue;
         const other = places.get(uid);
         if (other === undefined) places.set(uid, { site, name });
-        else if (other.site !== site)
-          twins.push(`${name} at ${site.name} is ${other.name} at ${other.site.name || "this service"}`);
+        else if (other.site === site) continue;
+        else if (first === undefined) {
+          const place = other.site.id === 0 ? coded("notices.site.own") : other.site.name;
+          first = coded("notices.site.twin", { rig: name, site: site.name, other: other.name, place });
+        } else others += 1;
       }
-    const more = twins.length > named ? `, and ${twins.length - named} more` : "";
-    this.#own.setWarning?.(
-      "The same rigs at two sites",
-      twins.length === 0 ? null : `${twins.slice(0, named).join("; ")}${more}`,
-    );
+    const message =
+      first === undefined || others === 0 ? first : coded("notices.site.moreTwins", { first, count: others });
+    this.#own.setWarning?.(coded("notices.site.twins"), message ?? null);
   }
 }

@@ -35,7 +35,12 @@ export interface SiteOptions {
   /** Throws if what answers cannot be a site, with the reason. */
   accept(about: About): Promise<void>;
   readonly listener: SiteListener;
+  /** Rows that are kept at most; a site with more is refused. */
+  readonly mostRows?: number;
 }
+
+/** 20 times a large site; as many rows take a third of a gigabyte. */
+const usualMostRows = 100_000;
 
 /** How a site that connects by itself does so. */
 export interface SiteConnecting {
@@ -238,6 +243,7 @@ export class Site {
         service.getSummary({}, reader),
       ]);
       if (signal.aborted) return;
+      this.#checkSize(list.miners.length);
       const before = this.#rows;
       this.#rows = new Map(list.miners.map((row): [number, MinerRow] => [row.id, row]));
       [this.#groups, this.#summary, this.#isKnown] = [groups, summary, true];
@@ -259,6 +265,7 @@ export class Site {
     const { listener } = this.#options;
     if (event.type === "miner") {
       const before = this.#rows.get(event.data.id);
+      if (before === undefined) this.#checkSize(this.#rows.size + 1);
       this.#rows.set(event.data.id, event.data);
       listener.row(this, event.data, before?.group);
     } else if (event.type === "miner-removed") {
@@ -270,6 +277,16 @@ export class Site {
       if (event.type === "summary") this.#summary = event.data;
       listener.event(this, event);
     }
+  }
+
+  /** Throws `service.garbled` for more rows than a site may have; the service in this process has its own limit. */
+  #checkSize(rows: number): void {
+    const { mostRows = usualMostRows } = this.#options;
+    if (this.id !== 0 && rows > mostRows)
+      throw new RigbridgeError(
+        "service.garbled",
+        `${this.name} has more than ${mostRows} miners; split it into several sites`,
+      );
   }
 
   #reached(): void {

@@ -277,6 +277,14 @@ export interface Names {
   readonly "service.notices.job.bulkOver": "key";
   readonly "service.notices.remoteWrite.refused": "why";
   readonly "service.notices.remoteWrite.waits": "minutes" | "why";
+  readonly "service.notices.site.away": "name";
+  readonly "service.notices.site.refuses": "name";
+  readonly "service.notices.site.store": "name";
+  readonly "service.notices.site.storeText": "name";
+  readonly "service.notices.site.numbers": "name";
+  readonly "service.notices.site.numbersText": "count" | "rig";
+  readonly "service.notices.site.twin": "other" | "place" | "rig" | "site";
+  readonly "service.notices.site.moreTwins": "count" | "first";
   readonly "service.channel.over": "title";
   readonly "service.channel.since": "lasted" | "message" | "time";
   readonly "service.channel.overLine": "message";

@@ -19,7 +19,7 @@ const layers: Arrows = {
   client: ["async", "contract", "messages", "units"],
   discovery: ["async", "client", "contract", "link"],
   service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "messages", "store", "units"],
-  centre: ["agent", "async", "contract", "service", "store", "units"],
+  centre: ["agent", "async", "contract", "messages", "service", "store", "units"],
   farm: ["async", "contract"],
   mcp: ["contract", "units"],
   metrics: ["contract"],

@@ -31,7 +31,8 @@ test("the page of sites names each with its state, and every page says what cann
   const rig = { kind: "cgminer", warm: true } as const;
   const barn = await startSite("Barn", { rigs: [rig] });
   const cabin = await startSite("Cabin", { rigs: [rig, rig] });
-  const { centre, reaches } = await startCentre([barn, cabin]);
+  const markup = "<img src=x onerror=\"document.title='taken'\">";
+  const { centre, reaches } = await startCentre([{ ...barn, name: markup }, cabin]);
   const { page, url } = await serve(centre);
 
   await page.goto(`${url}/rigs`);
@@ -40,6 +41,12 @@ test("the page of sites names each with its state, and every page says what cann
   const card = (name: string) => page.locator(".card").filter({ has: page.getByRole("heading", { name }) });
   await card("Cabin").getByText("Connected", { exact: true }).waitFor();
   expect(await page.getByText("Out of reach").count()).toBe(0);
+  // A name is text, wherever it comes from.
+  await card(markup).getByText("Connected", { exact: true }).waitFor();
+  expect([await page.locator("img[src=x]").count(), await page.title()]).toEqual([
+    0,
+    expect.not.stringMatching("taken"),
+  ]);
 
   await cabin.cut();
   await reaches("Cabin", "unreachable");
