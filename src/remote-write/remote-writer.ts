@@ -97,7 +97,7 @@ export class RemoteWriter {
     this.#end.abort();
     await this.#rounds;
     await this.#sending;
-    await this.#waiting.spill();
+    await this.#waiting.close();
   }
 
   async #repeat(): Promise<void> {

@@ -7,11 +7,8 @@ const mostInMemory = 4_000_000;
 const fileName = /^(\d{12})-(\d{1,9})\.snappy$/;
 
 interface Waiting {
-  readonly number: number;
   readonly samples: number;
   readonly bytes: number;
-  /** Null: it is in its file. */
-  readonly body: Uint8Array | null;
 }
 
 export interface WaitingOptions {
@@ -26,9 +23,15 @@ export interface WaitingOptions {
 /** Requests in the order of their samples. They are in memory, and on disk once the receiver does not keep up. */
 export class WaitingRequests {
   readonly #options: WaitingOptions;
-  #list: Waiting[] = [];
-  #next = 1;
+  /** By number, the oldest first. */
+  readonly #waiting = new Map<number, Waiting>();
+  /** Those that are not in their file, by number. */
+  readonly #inMemory = new Map<number, Uint8Array>();
   #bytes = 0;
+  #bytesInMemory = 0;
+  #last = 0;
+  /** Number of the request that is being sent, which is not dropped for lack of room. */
+  #sent = 0;
 
   constructor(options: WaitingOptions) {
     this.#options = options;
@@ -48,31 +51,29 @@ export class WaitingRequests {
       const { size } = await stat(join(folder, name));
       // Half-written, or cut by a power failure.
       if (number === undefined || size === 0) await rm(join(folder, name), { force: true, recursive: true });
-      else this.#put({ number: Number(number), samples: Number(samples), bytes: size, body: null });
+      else this.#put(Number(number), { samples: Number(samples), bytes: size }, null);
     }
-    this.#next = (this.#list.at(-1)?.number ?? 0) + 1;
   }
 
   async add({ body, samples }: WriteRequest): Promise<void> {
-    const request = { number: this.#next, samples, bytes: body.length, body };
-    this.#next += 1;
-    this.#put(request);
-    if (this.#list.some((each) => each.body === null) || this.#inMemory() > mostInMemory) await this.spill();
-    while (this.#bytes > this.#options.most) {
-      const oldest = this.#list[0];
-      if (oldest === undefined) return;
-      await this.#drop(oldest, "full");
+    this.#put(this.#last + 1, { samples, bytes: body.length }, body);
+    const isOnDisk = this.#bytes > this.#bytesInMemory;
+    if (isOnDisk || this.#bytesInMemory > mostInMemory) await this.spill();
+    for (const number of this.#waiting.keys()) {
+      if (this.#bytes <= this.#options.most) return;
+      if (number !== this.#sent) await this.#drop(number, "full");
     }
   }
 
-  /** The oldest; undefined: nothing waits. */
+  /** The oldest, until `done` or the next call; undefined: nothing waits. */
   async first(): Promise<{ readonly request: WriteRequest; readonly done: () => Promise<void> } | undefined> {
     for (;;) {
-      const [oldest] = this.#list;
-      if (oldest === undefined) return undefined;
-      const body = oldest.body ?? (await this.#read(oldest));
-      if (body !== null) return { request: { body, samples: oldest.samples }, done: () => this.#remove(oldest) };
-      await this.#drop(oldest, "disk");
+      const [[number, { samples }] = [0, { samples: 0 }]] = this.#waiting;
+      this.#sent = number;
+      if (number === 0) return undefined;
+      const body = this.#inMemory.get(number) ?? (await this.#read(number, samples));
+      if (body !== null) return { request: { body, samples }, done: () => this.#remove(number) };
+      await this.#drop(number, "disk");
     }
   }
 
@@ -80,50 +81,71 @@ export class WaitingRequests {
   async spill(): Promise<void> {
     const { folder } = this.#options;
     if (folder === null) return;
-    for (const each of this.#list.filter(({ body }) => body !== null)) await this.#write(folder, each);
+    for (const [number, body] of this.#inMemory) await this.#write(folder, number, body);
   }
 
-  #put(request: Waiting): void {
-    this.#list.push(request);
+  /** Moves everything to the disk; nothing is being sent any more. */
+  async close(): Promise<void> {
+    this.#sent = 0;
+    await this.spill();
+  }
+
+  #put(number: number, request: Waiting, body: Uint8Array | null): void {
+    this.#last = number;
+    this.#waiting.set(number, request);
     this.#bytes += request.bytes;
+    if (body === null) return;
+    this.#inMemory.set(number, body);
+    this.#bytesInMemory += request.bytes;
   }
 
-  readonly #inMemory = (): number => this.#list.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
-
-  async #write(folder: string, { body, ...request }: Waiting): Promise<void> {
-    if (body === null) return;
-    const file = join(folder, nameOf(request));
+  async #write(folder: string, number: number, body: Uint8Array): Promise<void> {
+    const waiting = this.#waiting.get(number);
+    if (waiting === undefined) return;
+    const file = join(folder, nameOf(number, waiting.samples));
     try {
       await writeFile(`${file}.part`, body, { mode: 0o600 });
       await rename(`${file}.part`, file);
     } catch {
-      await rm(`${file}.part`, { force: true });
-      return this.#drop(request, "disk");
+      await remove(`${file}.part`);
+      // One that is being sent stays in memory until the receiver has answered.
+      if (number !== this.#sent) await this.#drop(number, "disk");
+      return;
     }
-    const index = this.#list.findIndex(({ number }) => number === request.number);
+    if (this.#waiting.has(number)) this.#forget(number);
     // It was sent meanwhile.
-    if (index === -1) await rm(file, { force: true });
-    else this.#list[index] = { ...request, body: null };
+    else await remove(file);
   }
 
-  async #read({ number, samples }: Waiting): Promise<Uint8Array | null> {
-    return readFile(join(this.#options.folder ?? "", nameOf({ number, samples }))).catch(() => null);
+  async #read(number: number, samples: number): Promise<Uint8Array | null> {
+    return readFile(join(this.#options.folder ?? "", nameOf(number, samples))).catch(() => null);
   }
 
-  async #drop(request: Pick<Waiting, "number" | "samples" | "bytes">, why: "full" | "disk"): Promise<void> {
-    await this.#remove(request);
-    this.#options.dropped(request.samples, why);
+  async #drop(number: number, why: "full" | "disk"): Promise<void> {
+    const { samples } = this.#waiting.get(number) ?? {};
+    await this.#remove(number);
+    if (samples !== undefined) this.#options.dropped(samples, why);
   }
 
-  async #remove({ number, samples }: Pick<Waiting, "number" | "samples">): Promise<void> {
-    const index = this.#list.findIndex((each) => each.number === number);
-    if (index === -1) return;
-    const [request] = this.#list.splice(index, 1);
-    this.#bytes -= request?.bytes ?? 0;
+  /** From memory. */
+  #forget(number: number): void {
+    this.#bytesInMemory -= this.#inMemory.get(number)?.length ?? 0;
+    this.#inMemory.delete(number);
+  }
+
+  async #remove(number: number): Promise<void> {
+    const waiting = this.#waiting.get(number);
+    if (waiting === undefined) return;
     const { folder } = this.#options;
-    if (folder !== null && request?.body === null) await rm(join(folder, nameOf({ number, samples })), { force: true });
+    const isInFile = !this.#inMemory.has(number);
+    this.#waiting.delete(number);
+    this.#bytes -= waiting.bytes;
+    this.#forget(number);
+    if (folder !== null && isInFile) await remove(join(folder, nameOf(number, waiting.samples)));
   }
 }
 
-const nameOf = ({ number, samples }: Pick<Waiting, "number" | "samples">): string =>
-  `${String(number).padStart(12, "0")}-${samples}.snappy`;
+/** A file that stays is sent again by the next process, which does no harm. */
+const remove = (file: string): Promise<void> => rm(file, { force: true }).catch(() => undefined);
+
+const nameOf = (number: number, samples: number): string => `${String(number).padStart(12, "0")}-${samples}.snappy`;
