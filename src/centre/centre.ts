@@ -104,6 +104,7 @@ class Centre {
   readonly #lost: LostCommands;
   readonly #listener: SiteListener;
   readonly #view: EventView;
+
   constructor(options: CentreOptions) {
     this.#options = options;
     this.#own = options.own;

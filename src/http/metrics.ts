@@ -4,10 +4,9 @@ import { inputOf } from "../contract/decode.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { operations } from "../contract/operations.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
-import { minerStatuses } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { familyText, heading, labelText } from "../metrics/exposition.ts";
-import { farmFamilies, minerLabels, minersOf } from "../metrics/farm-metrics.ts";
+import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
 import { minerMetrics, minerSamples } from "../metrics/miner-metrics.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
@@ -96,7 +95,7 @@ const minersAtOnce = 100;
 /** The format groups samples by metric, so each metric has a page that grows with every miner. */
 async function minersText(service: MiningService, caller: Caller): Promise<Chunks> {
   const pages = minerMetrics.map((metric) => ({ metric, chunks: [Buffer.from(heading(metric))], text: "" }));
-  const byStatus = new Map<string, number>(minerStatuses.map((status) => [status, 0]));
+  const counts = new StatusCounts();
   const turnPage = (): void => {
     for (const page of pages) {
       page.chunks.push(Buffer.from(page.text));
@@ -105,8 +104,7 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   };
   let seen = 0;
   for (const [miner, group] of await minersOf(service, caller)) {
-    const status = miner.statusInfo.statusDisplay;
-    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    counts.add(miner);
     const own = labelText(minerLabels(miner, group));
     for (const page of pages) page.text += minerSamples(page.metric, miner, own);
     seen += 1;
@@ -115,6 +113,6 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
     await turn();
   }
   turnPage();
-  const sums = farmFamilies(byStatus, await service.getSummary({}, caller));
+  const sums = farmFamilies(counts, await service.getSummary({}, caller));
   return [Buffer.from(sums.map(familyText).join("")), ...pages.flatMap(({ chunks }) => chunks)];
 }

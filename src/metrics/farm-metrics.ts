@@ -1,5 +1,5 @@
 import { groupsIn } from "../contract/miners-in.ts";
-import type { Miner, Summary } from "../contract/resources.ts";
+import { type Miner, minerStatuses, type Summary } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { Family, Labels } from "./exposition.ts";
 import { joules } from "./miner-metrics.ts";
@@ -15,9 +15,18 @@ export const minerLabels = (miner: Miner, group: string): Labels => ({
 /** A rig that was never identified has no uid, and names are not unique, so it gets its id. */
 const idLabels = ({ uid, id }: Miner): Labels => (uid === null ? { uid: "", id: String(id) } : { uid });
 
+/** Counts miners by status; each status begins at zero. */
+export class StatusCounts {
+  readonly byStatus = new Map<string, number>(minerStatuses.map((status) => [status, 0]));
+
+  add({ statusInfo: { statusDisplay: status } }: Miner): void {
+    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
+  }
+}
+
 /** The metrics of the farm. */
 export const farmFamilies = (
-  byStatus: ReadonlyMap<string, number>,
+  { byStatus }: StatusCounts,
   { energy = null, groupList = [] }: Summary,
 ): readonly Family[] => [
   {

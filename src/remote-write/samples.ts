@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { type Miner, minerStatuses } from "../contract/resources.ts";
+import type { Miner } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Labels } from "../metrics/exposition.ts";
-import { farmFamilies, minerLabels, minersOf } from "../metrics/farm-metrics.ts";
+import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
 import { minerMetrics, minerParts } from "../metrics/miner-metrics.ts";
 import { type Label, metricLabel, type SeriesSample } from "./write-request.ts";
 
@@ -39,11 +39,10 @@ export class Samples {
   async *round(): AsyncIterable<SeriesSample> {
     const had = new Map<number, Had>();
     const lists = new Map<string, SeriesList>();
-    const byStatus = new Map<string, number>(minerStatuses.map((status) => [status, 0]));
+    const counts = new StatusCounts();
     let seen = 0;
     for (const [miner, group] of await minersOf(this.#service, caller)) {
-      const status = miner.statusInfo.statusDisplay;
-      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+      counts.add(miner);
       const own = [...this.#common, ...Object.entries(minerLabels(miner, group))];
       const { values, labels } = partsOf(miner);
       for (const [index, value] of values.entries()) yield { labels: ordered(own, labels[index] ?? []), value };
@@ -56,7 +55,7 @@ export class Samples {
       if (seen % minersAtOnce === 0) await turn();
     }
     for (const [id, before] of this.#had) if (!had.has(id)) yield* ended(before, null);
-    for (const { metric, samples } of farmFamilies(byStatus, await this.#service.getSummary({}, caller)))
+    for (const { metric, samples } of farmFamilies(counts, await this.#service.getSummary({}, caller)))
       for (const [labels, value] of samples)
         if (value !== null)
           yield {
