@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { notFound, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../contract/resources.ts";
 import type { Caller, Input, Reply } from "../contract/service.ts";
-import { highestThere, numberAt } from "../contract/site-numbers.ts";
+import { highestThere, numberAt, numberThere } from "../contract/site-numbers.ts";
 import { keyReused, requestKeyOf } from "../service/request-key.ts";
 import type { Collection, Stored, StoredSiteJob } from "../store/index.ts";
 import { isLost, LostAnswers, lostText, type Place } from "./lost-answers.ts";
@@ -87,7 +87,7 @@ export class SiteJobs {
       caller.idempotency?.replayed?.();
       return { id: before.job };
     }
-    const started = await Promise.all(shares.map((share) => this.#startedAt(share, caller)));
+    const started = await Promise.all(shares.map((share) => this.#startedAt(share, body, caller)));
     // The same request may have come twice at once.
     const meanwhile = this.#earlier(request, digest);
     if (meanwhile !== undefined) return { id: meanwhile.job };
@@ -121,13 +121,15 @@ export class SiteJobs {
     return earlier;
   }
 
-  async #startedAt({ site, body, miners }: Share, caller: Caller): Promise<Started> {
+  async #startedAt(share: Share, whole: Input<"startBulkAction">, caller: Caller): Promise<Started> {
+    const { site, body, miners } = share;
     try {
       const { id } = await this.#asking.start(site, body, caller);
       return { part: { site, job: id, miners: [], problem: null, request: null }, error: null };
-    } catch (error) {
+    } catch (failure) {
       // Whatever one site refuses, the others go on.
-      if (!(error instanceof RigbridgeError)) throw error;
+      if (!(failure instanceof RigbridgeError)) throw failure;
+      const error = ofWhole(failure, miners, whole.miners);
       const request = isLost(error) ? this.#asking.keyAt(site, caller) : null;
       const place = this.#asking.place(site);
       const problem = request === null || place === undefined ? error.message : lostText(place);
@@ -267,6 +269,20 @@ export class SiteJobs {
     const isRunning = isOpen || shares.some(({ state }) => state === "running");
     return { ...sum, state: isRunning ? "running" : (first?.state ?? "done") };
   }
+}
+
+/** What a site says of the miners of its share, by their place in the whole request and their numbers at the centre. */
+function ofWhole(error: RigbridgeError, share: readonly number[], miners: readonly number[] = []): RigbridgeError {
+  if (error.code !== "input.invalid") return error;
+  const mistakes = error.errors.map((mistake) => {
+    const miner = share[Number(/^miners\[(\d+)\]$/.exec(mistake.path)?.[1])];
+    if (miner === undefined) return mistake;
+    return {
+      path: `miners[${miners.indexOf(miner)}]`,
+      message: mistake.message.replace(String(numberThere(miner)), String(miner)),
+    };
+  });
+  return mistakes.length === 0 ? error : invalidAll(mistakes);
 }
 
 /** The numbers of miners of a site, as the centre has them. */

@@ -187,6 +187,14 @@ describe("a centre", () => {
     expect([job.total, job.failed >= 1, lost?.state]).toEqual([3, true, "failed"]);
     expect(lost?.message).toMatch(/^The site Cabin cannot be reached, so nothing was sent/);
     expect(await refusal(centre.startBulkAction({ ...body, miners: at(2) }, owner))).toBe("service.not-ready");
+    // A site names what it refuses by the numbers of the request.
+    const unknown = numberAt(1, 99);
+    const { id } = await centre.startBulkAction({ ...body, miners: [...at(0), unknown] }, owner);
+    const { results } = await ended(id);
+    expect(results.find(({ minerId }) => minerId === unknown)?.message).toBe(`miners[1]: there is no miner ${unknown}`);
+    expect(await refusal(centre.startBulkAction({ ...body, miners: [unknown] }, owner))).toBe(
+      "input.invalid miners[0]",
+    );
     // The pool, rule or template of an action is that of the miners' own site.
     const ofBarn = { ...body, action: "change_pool", parameters: { type: "single", pool_id: numberAt(1, 1) } } as const;
     expect(await refusal(centre.startBulkAction({ ...ofBarn, miners: at(0) }, owner))).toBe(
