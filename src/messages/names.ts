@@ -233,6 +233,7 @@ export interface Names {
   readonly "sites.changedThere": "name";
   readonly "sites.changedThereText": "name";
   readonly "sites.rigAway": "name" | "time";
+  readonly "sites.awayNever": "names";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

@@ -9,6 +9,7 @@ import { owner, startCentre, startSite } from "../centre/centre-bench.ts";
 import { link, startHiddenSite, startOpenCentre } from "../centre/connecting-bench.ts";
 import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { onTestFinished } from "../finished.ts";
+import { freePort } from "../free-port.ts";
 import { closeBenches } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { axe, follow } from "./dashboard.ts";
@@ -62,6 +63,19 @@ test("the page of sites names each with its state, and every page says what cann
   await reaches("Cabin", "connected");
   await page.getByText("Out of reach").waitFor({ state: "detached" });
   await page.getByText(/3 of 3 rigs mining/).waitFor();
+});
+
+test("a site that was never reached is named without a last contact, beside one that was", async () => {
+  const barn = await startSite("Barn", { rigs: [{ kind: "cgminer", warm: true }] });
+  const nobody = { name: "Nobody", url: `http://127.0.0.1:${await freePort()}`, key: "key-of-nobody-at-all" };
+  const { centre, reaches } = await startCentre([barn, nobody], { waits: false });
+  await Promise.all([reaches("Barn", "connected"), reaches("Nobody", "unreachable")]);
+  const { page, url } = await serve(centre);
+  await page.goto(`${url}/rigs`);
+  await page.getByText(/^Not reached since this service started: Nobody\. Their rigs are in no sum\.$/).waitFor();
+  await barn.cut();
+  await reaches("Barn", "unreachable");
+  await page.getByText(/Out of reach: Barn\. .* 1 rig is shown .* Not reached .*: Nobody\./).waitFor();
 });
 
 test("the page of sites makes the token of a site that connects by itself, shows it once, and revokes it", async () => {
