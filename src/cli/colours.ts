@@ -14,7 +14,10 @@ export const isColoured = ({ isTTY = false }: Output, env: NodeJS.ProcessEnv = p
 
 export const inColour = (colour: Colour, text: string): string => styleText(colour, text, { validateStream: false });
 
-export const statusColours: Readonly<Record<MinerStatus, Colour>> = {
+/** The state of a rig in a table. */
+export type ListedState = MinerStatus | "Unreachable";
+
+export const stateColours: Readonly<Record<ListedState, Colour>> = {
   Mining: "green",
   Starting: "yellow",
   Idle: "yellow",
@@ -22,4 +25,5 @@ export const statusColours: Readonly<Record<MinerStatus, Colour>> = {
   Disabled: "gray",
   Disconnected: "red",
   Error: "red",
+  Unreachable: "red",
 };

@@ -1,6 +1,7 @@
-import { type MinerStatus, minerStatuses } from "../contract/resources.ts";
+import { minerStatuses } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
-import { rigTable } from "./rig-table.ts";
+import type { ListedState } from "./colours.ts";
+import { rigTable, stateOf } from "./rig-table.ts";
 import { counted, cut, printable } from "./table.ts";
 
 /** The rigs of `rigbridge watch`. */
@@ -16,12 +17,14 @@ export interface ScreenSize {
 }
 
 /** States in the order of the screen: what needs somebody comes first. */
-const order: readonly MinerStatus[] = ["Error", "Disconnected", "Starting", "Idle", "Mining", "Stopped", "Disabled"];
+const order: readonly ListedState[] = [
+  ...(["Error", "Disconnected", "Unreachable", "Starting", "Idle", "Mining", "Stopped", "Disabled"] as const),
+];
 
 /** The lines of a screen: the sums, as many rigs as there is room for, and how to end. */
 export function screen({ rigs, lost }: Watched, { columns, rows }: ScreenSize, coloured: boolean): string[] {
   const all = [...rigs.values()];
-  const byState = Map.groupBy(all, ({ status }) => status);
+  const byState = Map.groupBy(all, stateOf);
   const sorted = order.flatMap((status) => byState.get(status) ?? []);
   // The sums, the heads and the last line take one row each.
   const room = Math.max(1, rows - 3);
@@ -36,8 +39,8 @@ export function screen({ rigs, lost }: Watched, { columns, rows }: ScreenSize, c
   ];
 }
 
-function sums(all: readonly MinerRow[], byState: ReadonlyMap<MinerStatus, readonly MinerRow[]>): string {
-  const states = minerStatuses.flatMap((status) => {
+function sums(all: readonly MinerRow[], byState: ReadonlyMap<ListedState, readonly MinerRow[]>): string {
+  const states = [...minerStatuses, "Unreachable" as const].flatMap((status) => {
     const count = byState.get(status)?.length ?? 0;
     return count === 0 ? [] : [`${count.toLocaleString("en-US")} ${status}`];
   });
@@ -47,6 +50,8 @@ function sums(all: readonly MinerRow[], byState: ReadonlyMap<MinerStatus, readon
 /** What has changed between two states of a rig, as a line; null if only its figures did. */
 export function changeLine(before: MinerRow | undefined, now: MinerRow | undefined): string | null {
   if (now === undefined) return before === undefined ? null : printable(`${before.name}: removed`);
-  if (before === undefined) return printable(`${now.name}: ${now.status}`);
-  return before.status === now.status ? null : printable(`${now.name}: ${now.status}, was ${before.status}`);
+  const state = stateOf(now);
+  if (before === undefined) return printable(`${now.name}: ${state}`);
+  const earlier = stateOf(before);
+  return earlier === state ? null : printable(`${now.name}: ${state}, was ${earlier}`);
 }

@@ -82,10 +82,12 @@ class Watch {
 
   /** One stream, until it ends or the lists cannot be read again. */
   async #follow(after: string): Promise<void> {
-    const input = { view: "list", fields, types: ["miner", "miner-removed"], after } satisfies Input<"watchMinerRows">;
+    const types: Input<"watchMinerRows">["types"] = ["miner", "miner-removed", "site"];
+    const input: Input<"watchMinerRows"> = { view: "list", fields, types, after };
     const reach = (error: Error | null) => this.#reach(error);
     for await (const event of this.#service.watchMinerRows(input, caller, this.#signal, reach)) {
-      if (event.type === "reset") await this.#list();
+      // All rigs of a site are out of reach, or are shown again.
+      if (event.type === "reset" || event.type === "site") await this.#list();
       else if (event.type === "miner" || event.type === "miner-removed") {
         const before = this.#rigs.get(event.data.id);
         if (event.type === "miner") this.#rigs.set(event.data.id, event.data);

@@ -43,6 +43,12 @@ describe("over a centre", () => {
     await reaches("Cabin", "unreachable");
     const lost = await callTool(client, "stop_rigs", { rigs: [spare] });
     expect(lost.text).toMatch(/The site Cabin cannot be reached, so nothing was sent/);
+    const since = expect.stringMatching(/^2\d{3}-/);
+    expect((await callTool(client, "list_rigs", { group: "Cabin" })).json).toMatchObject({
+      rigs: [{ siteUnreachableSince: since }, { siteUnreachableSince: since }],
+    });
+    const sums = { rigs: 3, rigsOfUnreachableSites: 2, rigsByState: { Mining: 1 } };
+    expect((await callTool(client, "farm_summary", {})).json).toMatchObject(sums);
     const silent = await callTool(client, "why_not_hashing", { rig: spare });
     expect(silent.text).toMatch(/The site Cabin cannot be reached/);
     expect(await doneThere()).not.toContain(`stop ${spareThere} done`);
@@ -71,11 +77,12 @@ describe("over a centre", () => {
     await until(() => watch.said().includes("Heater: Stopped, was Mining\n"), "the new state of the rig of the site", {
       details: () => watch.said(),
     });
-    watch.signal("SIGINT");
-    expect(await watch.ended).toMatchObject({ code: 0, stderr: "" });
-
     await cabin.cut();
     await reaches("Cabin", "unreachable");
+    await until(() => watch.said().includes("Heater: Unreachable, was Stopped\n"), "the loss of the site");
+    watch.signal("SIGINT");
+    expect(await watch.ended).toMatchObject({ code: 0, stderr: "" });
+    expect((await command(["list"], { env })).stdout).toMatch(/^Heater {2,}Unreachable *$/m);
     expect(await json("list", "--group", "Cabin")).toHaveLength(2);
     const refused = await command(["act", "Heater", "stop"], { env });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The site Cabin cannot be reached/) });

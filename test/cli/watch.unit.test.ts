@@ -38,6 +38,18 @@ test("the screen counts the states, and rigs that need somebody come first", () 
   ]);
 });
 
+test("the state and the figures of a rig whose site cannot be reached are not known", () => {
+  const away = { ...rig(1, "Attic", "Mining"), siteUnreachable: "2026-01-01T00:00:00.000Z" };
+  expect(screen(watched(away, rig(2, "Garage", "Mining")), size, false)).toEqual([
+    "2 rigs: 1 Mining, 1 Unreachable",
+    "Name    State        Hash rate  Power  Temp.  Pool",
+    "Attic   Unreachable",
+    "Garage  Mining       1.00 TH/s   18 W  58 °C  pool.example.com",
+    "Ctrl-C ends",
+  ]);
+  expect(changeLine(rig(1, "Attic", "Mining"), away)).toBe("Attic: Unreachable, was Mining");
+});
+
 test("rigs without room are counted, and the screen is never longer than the terminal", () => {
   const many = watched(...Array.from({ length: 1_200 }, (_, id) => rig(id, `rig-${id}`, "Mining")));
   for (const rows of [24, 4]) {

@@ -12,7 +12,7 @@ export const farmSummary = reading({
   title: "Summarise the farm",
   description:
     "The whole farm, or one group, in figures: rigs by state, hash rate by algorithm, power in W, hottest rig, and for " +
-    "the whole farm money per day and energy in kWh. Sums leave out rigs in repair.",
+    "the whole farm money per day and energy in kWh. Sums leave out rigs in repair, and those of sites that cannot be reached.",
   input: z.strictObject({ group: GroupRef.optional().describe("id or name of a group; absent = the whole farm") }),
   uses: ["listMinerRows", "getSummary"],
   read: async ({ group }, context) => {
@@ -43,7 +43,8 @@ function sumsOf(rows: readonly MinerRow[]): Small {
   const rates = new Map<string, KnownSum>();
   const power = new KnownSum();
   let hottest: MinerRow | undefined;
-  for (const row of rows) {
+  const reached = rows.filter(({ siteUnreachable }) => siteUnreachable === undefined);
+  for (const row of reached) {
     states[row.status] = (states[row.status] ?? 0) + 1;
     if (row.repair !== null) continue;
     power.add(row.power);
@@ -57,7 +58,8 @@ function sumsOf(rows: readonly MinerRow[]): Small {
   return {
     rigs: rows.length,
     rigsByState: states,
-    rigsInRepair: rows.filter(({ repair }) => repair !== null).length,
+    rigsInRepair: reached.filter(({ repair }) => repair !== null).length,
+    rigsOfUnreachableSites: rows.length - reached.length,
     hashrates: [...rates].slice(0, 20).map(([algorithm, { value, known }]) => ({
       algorithm: asData(algorithm),
       hashrate: hashrateText(value, algorithm),
@@ -80,10 +82,10 @@ export const listGroups = reading({
     const groups = await context.service.listGroups({}, context.caller);
     const rows = await rowsOf(context, ["status", "group"]);
     const counts = new Map<number, { rigs: number; mining: number }>();
-    for (const { group, status } of rows) {
+    for (const { group, status, siteUnreachable } of rows) {
       const count = counts.get(group) ?? { rigs: 0, mining: 0 };
       count.rigs += 1;
-      count.mining += status === "Mining" ? 1 : 0;
+      count.mining += status === "Mining" && siteUnreachable === undefined ? 1 : 0;
       counts.set(group, count);
     }
     return pageOf("groups", groups, page, ({ id, name, parentId, room = false }) => ({

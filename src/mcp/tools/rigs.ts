@@ -19,7 +19,8 @@ export const listRigs = reading({
   title: "List rigs",
   description:
     "Rigs in pages, with state, hash rate, power in W, temperature in °C, pool and profit per day. Filter by state, " +
-    "group, tag or a part of the name; sort to find the hottest or the least efficient.",
+    "group, tag or a part of the name; sort to find the hottest or the least efficient. Rigs with siteUnreachableSince " +
+    "are as they were then, and what they do now is unknown.",
   input: z.strictObject({
     status: z.array(z.enum(minerStatuses)).min(1).max(minerStatuses.length).optional().describe("only these states"),
     group: GroupRef.optional().describe("id or name of a group, with its subgroups; 0 = rigs without a group"),
@@ -66,6 +67,7 @@ const smallRow = (row: MinerRow): Small => ({
   group: row.group,
   alarms: row.alarms,
   ...(row.readAt === null ? {} : { lastReadAt: row.readAt }),
+  ...(row.siteUnreachable === undefined ? {} : { siteUnreachableSince: row.siteUnreachable }),
   ...(row.repair === null ? {} : { inRepair: true }),
 });
 
