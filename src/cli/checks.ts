@@ -104,6 +104,19 @@ const brokerFindings = (tried: readonly { readonly ok: boolean | null; readonly 
 
 const loginAdvice = "set its login in the dashboard, or in the configuration";
 
+/** The sites of a running service that are its centre; none for another. */
+export async function checkServiceSites(service: Client): Promise<Finding[]> {
+  if (!(await service.features()).has("listSites")) return [];
+  return (await service.listSites({}, caller))
+    .filter(({ state }) => state === "unreachable" || state === "refused")
+    .map(({ name, problem }) => ({
+      subject: "Site",
+      ok: false,
+      message: `${name} cannot be reached: ${problem ?? "it does not answer"}`,
+      advice: "look at the service there, the line and the key; correct the section sites",
+    }));
+}
+
 /** The rigs of a running service: the logins that they refuse, by its open notifications. */
 export async function checkServiceLogins(service: Client): Promise<Finding[]> {
   const { notificationList } = await service.listNotifications({}, caller);
@@ -111,10 +124,11 @@ export async function checkServiceLogins(service: Client): Promise<Finding[]> {
   const wrong = notificationList.filter(
     ({ closedUtc, coded }) => closedUtc === null && coded?.title?.code.startsWith("notices.login.") === true,
   );
-  const away = miners.filter(({ status }) => status === "Disconnected").length;
+  const reached = miners.filter(({ siteUnreachable }) => siteUnreachable === undefined);
+  const away = reached.filter(({ status }) => status === "Disconnected").length;
   return [
     ...wrong.map(({ minerName, message }) => refused(minerName, message)),
-    ...(wrong.length > 0 ? [] : [loginsRight(miners.length - away)]),
+    ...(wrong.length > 0 ? [] : [loginsRight(reached.length - away)]),
     ...(away === 0 ? [] : [awayFinding(`${counted(away, "rig")} cannot be reached`)]),
   ];
 }

@@ -11,6 +11,7 @@ import {
   checkPort,
   checkServiceBroker,
   checkServiceLogins,
+  checkServiceSites,
   checkStore,
   isSynchronised,
   localKey,
@@ -99,7 +100,8 @@ async function ofService(version: string, url: string, key: string | undefined):
   const service = connectService({ url, key });
   try {
     await service.about(caller);
-    return [running, ...(await checkServiceBroker(service)), ...(await checkServiceLogins(service))];
+    const checks = [checkServiceBroker, checkServiceSites, checkServiceLogins];
+    return [running, ...(await Promise.all(checks.map((check) => check(service)))).flat()];
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
     return [running, { subject: "Key", ok: false, message: error.message, advice: "set the key in RIGBRIDGE_KEY" }];

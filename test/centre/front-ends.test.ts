@@ -84,6 +84,8 @@ describe("over a centre", () => {
     expect(await watch.ended).toMatchObject({ code: 0, stderr: "" });
     expect((await command(["list"], { env })).stdout).toMatch(/^Heater {2,}Unreachable *$/m);
     expect(await json("list", "--group", "Cabin")).toHaveLength(2);
+    const doctor = await command(["doctor", "--service", url, "--key", ownersKey], { env });
+    expect(doctor.stdout).toMatch(/^wrong +Site +Cabin cannot be reached: /m);
     const refused = await command(["act", "Heater", "stop"], { env });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The site Cabin cannot be reached/) });
     expect(await command(["act", String(garage), "restart"], { env })).toMatchObject({ code: 0 });
