@@ -24,6 +24,8 @@ export type PoolPassword = (url: string, worker: string) => string | undefined;
 /** Everything that a driver may use to reach its device. */
 export interface Link {
   readonly http: HttpTransport;
+  /** HTTP at another port than 80, for an API that has its own; always the same port, since a rig has one such API. */
+  httpOn(usualPort: number): HttpTransport;
   readonly rpc: RpcTransport;
   readonly frames: FrameTransport;
   readonly lines: LineTransport;
@@ -89,6 +91,7 @@ class OpenLink implements Link {
   readonly now: () => number;
   readonly #address: LinkAddress;
   #http: HttpTransport | undefined;
+  #httpOn: HttpTransport | undefined;
   #rpc: RpcTransport | undefined;
   #frames: FrameTransport | undefined;
   #lines: LineTransport | undefined;
@@ -113,6 +116,12 @@ class OpenLink implements Link {
     const { host, port, tls, dial } = this.#address;
     this.#http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial, this.pace);
     return this.#http;
+  }
+
+  httpOn(usualPort: number): HttpTransport {
+    const { host, port, tls, dial } = this.#address;
+    this.#httpOn ??= httpTransport(host, port ?? usualPort, tls, dial, this.pace);
+    return this.#httpOn;
   }
 
   get rpc(): RpcTransport {

@@ -4,7 +4,6 @@ import type { HttpSign } from "./driver.ts";
 const unreadable: readonly { readonly make: string; readonly page?: RegExp; readonly realm?: RegExp }[] = [
   { make: "IceRiver", page: /<title>\s*用户界面\s*<\/title>|\bIceRiver\b/i },
   { make: "Goldshell", page: /\bcloud-box\b|\bGoldshell\b/i },
-  { make: "ePIC", page: /\bMiner Web Dashboard\b|<title>[^<]{0,80}\bePIC\b/i },
   { make: "Proto", page: /\bProto ?OS\b/i },
   { make: "Innosilicon", page: /\bDragonMint\b/i },
   { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },

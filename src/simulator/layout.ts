@@ -1,5 +1,5 @@
 import type { FarmOptions } from "./farm.ts";
-import { type RigKind, type RigSpec, rigKinds, standardPorts } from "./rig-spec.ts";
+import { plainRig, type RigKind, type RigSpec, rigKinds, standardPorts } from "./rig-spec.ts";
 
 /** The number of rigs of each kind, repeated in turn. */
 export type FarmMix = Readonly<Partial<Record<RigKind, number>>>;
@@ -38,7 +38,7 @@ function specOf(kind: RigKind, index: number, layout: FarmLayout): RigSpec {
       : { host: addressOf(index), ...portOf(kind, layout.ports[kind]) };
   return kind === "xmrig"
     ? { kind, ...place, warm: true, token: farmToken, restricted: false }
-    : { kind, ...place, warm: true };
+    : plainRig(kind, { ...place, warm: true });
 }
 
 const portOf = (kind: RigKind, port: number | undefined): Pick<RigSpec, "port" | "usualPorts"> => {

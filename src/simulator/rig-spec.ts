@@ -5,7 +5,7 @@ import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
-import { type ProgramKind, programs } from "./programs/index.ts";
+import { isProgram, type ProgramKind, programs } from "./programs/index.ts";
 import type { ProgramOptions } from "./programs/program.ts";
 import type { VnishVersion } from "./vnish/rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
@@ -127,6 +127,16 @@ export interface VnishSpec extends CommonSpec {
   readonly switchesPresets?: boolean;
 }
 
+export interface EpicSpec extends CommonSpec {
+  readonly kind: "epic";
+  /** Default "letmein", the factory setting. */
+  readonly password?: string;
+  /** Whether its tuner can hold a power; default true. */
+  readonly tunesPower?: boolean;
+  /** Whether it idles while no pool answers; default false. */
+  readonly idlesWithoutPool?: boolean;
+}
+
 /** A mining program on a computer with graphics cards, or with only a processor. */
 export interface ProgramSpec extends CommonSpec, ProgramOptions {
   readonly kind: ProgramKind;
@@ -142,9 +152,14 @@ export type RigSpec =
   | BraiinsSpec
   | LuxosSpec
   | VnishSpec
+  | EpicSpec
   | ProgramSpec;
 
 export type RigKind = RigSpec["kind"];
+
+/** A rig of any kind. In two cases, since the compiler compares no more than 25 kinds at once. */
+export const plainRig = (kind: RigKind, common: CommonSpec): RigSpec =>
+  isProgram(kind) ? { kind, ...common } : { kind, ...common };
 
 /** The name of a rig, by default made from its kind and index. */
 export const rigName = ({ name, kind }: RigSpec, index: number): string => name ?? `${kind}-${index + 1}`;
@@ -156,6 +171,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   luxos: [4028, 80],
   vnish: [80, 4028],
   axeos: [80],
+  epic: [4028, 80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -209,6 +225,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.hardware !== undefined) return spec.hardware;
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
+  if (spec.kind === "epic") return "s19xp";
   if (spec.kind === "luxos") return "s19kpro";
   if (spec.kind === "vnish") return "antminer";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];

@@ -4,6 +4,7 @@ import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
 import { cgminer } from "./cgminer/index.ts";
+import { epic } from "./epic/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
@@ -280,6 +281,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { version = "1.3.4", password = "admin", apiKey = null, tokenSeconds = 600 } = spec;
       const { hidesPasswords = false, switchesPresets = false } = spec;
       return vnish(rig, { version, password, apiKey, tokenSeconds, hidesPasswords, switchesPresets });
+    }
+    case "epic": {
+      const { password = "letmein", tunesPower = true, idlesWithoutPool = false } = spec;
+      return epic(rig, { password, tunesPower, idlesWithoutPool });
     }
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });

@@ -64,6 +64,7 @@ table is read in the same way, but its nameplate is not known.
 | **Antminer with Braiins OS** | as above | \`braiins\` | recorded, vendor document |
 | **Antminer with LuxOS** | as above | \`luxos\` | recorded, vendor document |
 | **Antminer with VNish** | as above | \`vnish\` | vendor document, vendor document |
+| **ePIC UMC** (PowerPlay) in Antminers and BlockMiners | as above; BlockMiner 520i, 720i, eLITE | \`epic\` | recorded, vendor document |
 | **WhatsMiner** (MicroBT) | M20S, M21S, M30S, M30S+, M30S++, M31S, M50, M50S, M53, M56, M60, M60S, M63, M66 | \`whatsminer\` | recorded, vendor document |
 | **Avalon** (Canaan) | A-series (8xx to 15xx), Nano 3, Nano 3S, Mini 3, Q | \`avalon\` | recorded, vendor document |
 | **Bitaxe** (AxeOS, ESP-Miner) | Max, Ultra, Hex, Supra, Supra Hex, Gamma, Gamma Duo, Gamma Turbo | \`axeos\` | recorded, vendor document |
@@ -74,7 +75,7 @@ table is read in the same way, but its nameplate is not known.
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
 | other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |
 
-IceRiver, Goldshell, ePIC, Proto, VolcMiner and Elphapex rigs are named in a scan if only their own web interface answers; no
+IceRiver, Goldshell, Proto, VolcMiner and Elphapex rigs are named in a scan if only their own web interface answers; no
 driver reads that.
 `;
 

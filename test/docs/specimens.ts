@@ -64,6 +64,12 @@ export const specimens: readonly Specimen[] = [
   },
   { driver: "luxos", rigs: "LuxOS", spec: { kind: "luxos" } },
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
+  {
+    driver: "epic",
+    rigs: "ePIC UMC (PowerPlay)",
+    spec: { kind: "epic" },
+    credentials: { password: "letmein" },
+  },
   { driver: "axeos", rigs: "Bitaxe, NerdAxe, NerdQAxe and LuckyMiner (AxeOS)", spec: { kind: "axeos" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
   { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },

@@ -5,6 +5,7 @@ import {
   type Farm,
   type FaultName,
   faults,
+  plainRig,
   type RigKind,
   type SimulatedRig,
   startFarm,
@@ -38,14 +39,14 @@ const openFleet = (timeout: number): Poller =>
   });
 
 beforeAll(async () => {
+  const host = ownHost();
   const rigs = kinds.flatMap((kind) =>
     names.map((name) => {
-      const common = { name, warm: true };
-      return kind === "xmrig" ? { kind, ...common, token, restricted: false } : { kind, ...common };
+      const common = { host, name, warm: true };
+      return kind === "xmrig" ? { kind, ...common, token, restricted: false } : plainRig(kind, common);
     }),
   );
-  const host = ownHost();
-  farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })) });
+  farm = await startFarm({ rigs });
   patient = openFleet(10_000);
   hasty = openFleet(400);
 });

@@ -180,7 +180,6 @@ describe("a device that no driver reads yet is named", () => {
     ["an IceRiver", http(200, "<html><HEAD><TITLE>用户界面</TITLE></HEAD><body></body></html>")],
     ["an IceRiver", http(200, "<!doctype html><title>IceRiver</title>")],
     ["a Goldshell", http(200, "<!doctype html><title>cloud-box</title><div id=app></div>")],
-    ["an ePIC", http(200, "<!doctype html><title>Miner Web Dashboard</title>")],
     ["a Proto", http(200, "<!doctype html><title>Proto OS</title>")],
     ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],
     ["a VolcMiner", http(200, "<!doctype html><title>blackMiner Configuration</title>")],

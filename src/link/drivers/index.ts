@@ -7,6 +7,7 @@ import { bzminer } from "./bzminer/index.ts";
 import { ccminer } from "./ccminer/index.ts";
 import { cgminer } from "./cgminer/index.ts";
 import { claymore } from "./claymore/index.ts";
+import { epic } from "./epic/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
 import { lolminer } from "./lolminer/index.ts";
@@ -36,6 +37,7 @@ export const drivers: readonly Driver[] = [
   whatsminer,
   avalon,
   antminer,
+  epic,
   // Mining programs: each requests its own page.
   trex,
   zenemy,

@@ -70,7 +70,8 @@ function spoiledLink(healthy: Link, known: Map<string, unknown>, how: Spoiling):
     const sent = async () => (await healthy.http.getJson(path, signal)).value;
     return { value: await answer(`GET ${path}`, sent), notes: [] };
   };
-  return linkWith(healthy, { rpc: { ...healthy.rpc, send, ask }, http: { ...healthy.http, call, getJson } });
+  const http = { ...healthy.http, call, getJson };
+  return linkWith(healthy, { rpc: { ...healthy.rpc, send, ask }, http, httpOn: () => http });
 }
 
 function fits({ readings, controls, identity, pools }: Reading): void {
