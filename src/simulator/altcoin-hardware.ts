@@ -87,6 +87,17 @@ export const altcoinHardware = {
   ka3: { ...air, model: "Antminer KA3", hashrate: 166e12, power: 3_154, boards: 3, chips: 92, frequency: 900e6 },
   ks3: { ...air, model: "Antminer KS3", hashrate: 9.4e12, power: 3_500, boards: 3, chips: 92, frequency: 900e6 },
   ks5: { ...air, model: "Antminer KS5", hashrate: 20e12, power: 3_000, boards: 3, chips: 92, frequency: 900e6 },
+  iceriverKs5l: {
+    ...air,
+    model: "KS5L",
+    hashrate: 12e12,
+    power: 3_400,
+    fans: 4,
+    boards: 3,
+    chips: 72,
+    frequency: 1_000e6,
+    algorithm: "kheavyhash",
+  },
   /** Innosilicon's. */
   a9: {
     ...air,

@@ -30,6 +30,7 @@ export {
   type BraiinsSpec,
   type CgminerSpec,
   type EpicSpec,
+  type IceriverSpec,
   type LuxosSpec,
   type ProgramSpec,
   plainRig,

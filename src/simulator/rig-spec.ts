@@ -137,6 +137,18 @@ export interface EpicSpec extends CommonSpec {
   readonly idlesWithoutPool?: boolean;
 }
 
+export interface IceriverSpec extends CommonSpec {
+  readonly kind: "iceriver";
+  /** Of its page; default "admin". */
+  readonly username?: string;
+  /** Default "12345678", the factory setting. */
+  readonly password?: string;
+  /** Firmware that does not report its MAC address; default false. */
+  readonly hidesMac?: boolean;
+  /** Seconds until a session expires; default one hour. */
+  readonly sessionSeconds?: number;
+}
+
 /** A mining program on a computer with graphics cards, or with only a processor. */
 export interface ProgramSpec extends CommonSpec, ProgramOptions {
   readonly kind: ProgramKind;
@@ -153,6 +165,7 @@ export type RigSpec =
   | LuxosSpec
   | VnishSpec
   | EpicSpec
+  | IceriverSpec
   | ProgramSpec;
 
 export type RigKind = RigSpec["kind"];
@@ -172,6 +185,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   vnish: [80, 4028],
   axeos: [80],
   epic: [4028, 80],
+  iceriver: [80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -226,6 +240,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
+  if (spec.kind === "iceriver") return "iceriverKs5l";
   if (spec.kind === "luxos") return "s19kpro";
   if (spec.kind === "vnish") return "antminer";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];

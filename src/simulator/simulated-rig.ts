@@ -8,6 +8,7 @@ import { epic } from "./epic/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
+import { iceriver } from "./iceriver/index.ts";
 import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
 import { programs } from "./programs/index.ts";
@@ -285,6 +286,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     case "epic": {
       const { password = "letmein", tunesPower = true, idlesWithoutPool = false } = spec;
       return epic(rig, { password, tunesPower, idlesWithoutPool });
+    }
+    case "iceriver": {
+      const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;
+      return iceriver(rig, { username, password, hidesMac, sessionSeconds });
     }
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });

@@ -70,6 +70,12 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "epic" },
     credentials: { password: "letmein" },
   },
+  {
+    driver: "iceriver",
+    rigs: "IceRiver",
+    spec: { kind: "iceriver" },
+    credentials: { username: "admin", password: "12345678" },
+  },
   { driver: "axeos", rigs: "Bitaxe, NerdAxe, NerdQAxe and LuckyMiner (AxeOS)", spec: { kind: "axeos" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
   { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },

@@ -177,8 +177,6 @@ describe("a device that no driver reads yet is named", () => {
   const login = (realm: string): Buffer =>
     http(401, "<h1>401</h1>", [`WWW-Authenticate: Digest realm="${realm}", nonce="1", qop="auth"`]);
   test.each<[string, Buffer]>([
-    ["an IceRiver", http(200, "<html><HEAD><TITLE>用户界面</TITLE></HEAD><body></body></html>")],
-    ["an IceRiver", http(200, "<!doctype html><title>IceRiver</title>")],
     ["a Goldshell", http(200, "<!doctype html><title>cloud-box</title><div id=app></div>")],
     ["a Proto", http(200, "<!doctype html><title>Proto OS</title>")],
     ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],

@@ -57,7 +57,7 @@ describe("adding a miner", () => {
   });
 
   test("that this version cannot read is in error and not disconnected, since it answers", async () => {
-    const page = "<HTML><TITLE>用户界面</TITLE></HTML>";
+    const page = "<html><title>DragonMint</title></html>";
     const server = await serve((socket) => socket.end(http(200, page)));
     onTestFinished(() => server.close());
     const bench = await openBench();
@@ -69,7 +69,7 @@ describe("adding a miner", () => {
     );
     const { isOffline, readings } = await bench.get(id);
     expect(isOffline).toBe(false);
-    expect(readings.notes).toEqual([`${address} is an IceRiver, which this version cannot read`]);
+    expect(readings.notes).toEqual([`${address} is an Innosilicon, which this version cannot read`]);
   });
 
   test("twice at once adds one", async () => {

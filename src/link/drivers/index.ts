@@ -10,6 +10,7 @@ import { claymore } from "./claymore/index.ts";
 import { epic } from "./epic/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
+import { iceriver } from "./iceriver/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
 import { miniz } from "./miniz/index.ts";
@@ -38,6 +39,7 @@ export const drivers: readonly Driver[] = [
   avalon,
   antminer,
   epic,
+  iceriver,
   // Mining programs: each requests its own page.
   trex,
   zenemy,

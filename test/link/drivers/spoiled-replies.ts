@@ -39,8 +39,14 @@ const spoiling: fc.Arbitrary<Spoiling> = fc.record({
   values: fc.array(odd, { minLength: 1, maxLength: 6 }),
 });
 
+/** By request. Headers have the session of a login, so they stay as they are. */
+interface Known {
+  readonly values: Map<string, unknown>;
+  readonly headers: Map<string, HttpReply["headers"]>;
+}
+
 /** All that a healthy rig answers, asked of it once, with the fields spoiled that were read. */
-function spoiledLink(healthy: Link, known: Map<string, unknown>, how: Spoiling): Link {
+function spoiledLink(healthy: Link, { values, headers }: Known, how: Spoiling): Link {
   let field = how.from;
   let used = 0;
   const next = (): unknown => {
@@ -50,8 +56,8 @@ function spoiledLink(healthy: Link, known: Map<string, unknown>, how: Spoiling):
     return how.values[used % how.values.length];
   };
   const answer = async (key: string, ask: () => Promise<unknown>): Promise<unknown> => {
-    if (!known.has(key)) known.set(key, await ask());
-    return spoiled(known.get(key), next);
+    if (!values.has(key)) values.set(key, await ask());
+    return spoiled(values.get(key), next);
   };
   const send = async (command: string, parameter: string | undefined, signal: AbortSignal): Promise<DeviceReply> => {
     const sent = async () => (await healthy.rpc.send(command, parameter, signal)).value;
@@ -62,9 +68,14 @@ function spoiledLink(healthy: Link, known: Map<string, unknown>, how: Spoiling):
     return { value: await answer(JSON.stringify(request), sent), notes: [] };
   };
   const call: Link["http"]["call"] = async (what, signal): Promise<HttpReply> => {
-    const sent = async () => JSON.parse((await healthy.http.call(what, signal)).body || "{}");
-    const body = JSON.stringify(await answer(`${what.method} ${what.path}`, sent)) ?? "";
-    return { status: 200, headers: {}, body, notes: [] };
+    const key = `${what.method} ${what.path}`;
+    const sent = async () => {
+      const reply = await healthy.http.call(what, signal);
+      headers.set(key, reply.headers);
+      return JSON.parse(reply.body || "{}");
+    };
+    const body = JSON.stringify(await answer(key, sent)) ?? "";
+    return { status: 200, headers: headers.get(key) ?? {}, body, notes: [] };
   };
   const getJson: Link["http"]["getJson"] = async (path, signal) => {
     const sent = async () => (await healthy.http.getJson(path, signal)).value;
@@ -86,7 +97,7 @@ function fits({ readings, controls, identity, pools }: Reading): void {
 /** Whatever such a rig answers, the driver reads it within the contract or fails as documented. */
 export async function expectSpoiledReads(driver: Driver, spec: RigSpec, credentials: Credentials = {}): Promise<void> {
   const farm = await startFarm({ rigs: [{ ...spec, warm: true }], clock: () => 1.8e12 });
-  const known = new Map<string, unknown>();
+  const known: Known = { values: new Map(), headers: new Map() };
   let read = 0;
   try {
     const port = farm.rigs[0]?.port ?? 0;
