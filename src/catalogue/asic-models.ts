@@ -133,6 +133,12 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["RX#", "sha512256d", null],
   ],
   VolcMiner: [["D1", "scrypt", 15.5e9]],
+  Elphapex: [
+    ["DG#", "scrypt", null],
+    ["DG Home", "scrypt", 2.1e9],
+    ["DG1", "scrypt", 11e9],
+    ["DG1+", "scrypt", 14e9],
+  ],
   Bitaxe: [
     ["Max", "sha256", 0.4e12],
     ["Ultra", "sha256", 0.5e12],
@@ -195,7 +201,7 @@ export function asicModel(make: string | null, model: string | null): AsicModel 
 
 function lookedUp(make: string | null, model: string): AsicModel | null {
   const name = model
-    .replace(/^(?:antminer|avalon(?:miner)?|innosilicon|whatsminer|volcminer)\s*/i, "")
+    .replace(/^(?:antminer|avalon(?:miner)?|elphapex|innosilicon|whatsminer|volcminer)\s*/i, "")
     .replaceAll("-", " ");
   return (
     entries.get(isAntminer(make, model) ? "Antminer" : (make ?? ""))?.find(({ begins }) => begins.test(name))?.facts ??

@@ -6,7 +6,6 @@ const unreadable: readonly { readonly make: string; readonly page?: RegExp; read
   { make: "Proto", page: /\bProto ?OS\b/i },
   { make: "Innosilicon", page: /\bDragonMint\b/i },
   { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },
-  { make: "Elphapex", page: /\bElphapex\b/i, realm: /realm="?Daoge/i },
 ];
 
 /** The make of a device that no driver recognised; null when it is not known either. */

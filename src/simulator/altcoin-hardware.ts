@@ -98,6 +98,19 @@ export const altcoinHardware = {
     frequency: 1_000e6,
     algorithm: "kheavyhash",
   },
+  /** Elphapex's. */
+  dg1plus: {
+    ...air,
+    model: "DG1+",
+    hashrate: 14.2e9,
+    power: 3_920,
+    fans: 4,
+    boards: 4,
+    chips: 204,
+    frequency: 1_850e6,
+    hashesPerDifficulty: 65_536,
+    algorithm: "scrypt",
+  },
   /** Innosilicon's. */
   a9: {
     ...air,

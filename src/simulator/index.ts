@@ -29,6 +29,7 @@ export {
   type AxeosSpec,
   type BraiinsSpec,
   type CgminerSpec,
+  type ElphapexSpec,
   type EpicSpec,
   type IceriverSpec,
   type LuxosSpec,

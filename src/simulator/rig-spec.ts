@@ -103,6 +103,14 @@ export interface AntminerSpec extends CommonSpec {
   readonly nonceSeconds?: number;
 }
 
+export interface ElphapexSpec extends CommonSpec {
+  readonly kind: "elphapex";
+  /** Password of the user root of its web interface; default "root", the factory setting. */
+  readonly password?: string;
+  /** Whether it sleeps; default false. */
+  readonly asleep?: boolean;
+}
+
 export interface LuxosSpec extends CommonSpec {
   readonly kind: "luxos";
   /** Whether it joins reports with `+`; default true. */
@@ -162,6 +170,7 @@ export type RigSpec =
   | AxeosSpec
   | XmrigSpec
   | BraiinsSpec
+  | ElphapexSpec
   | LuxosSpec
   | VnishSpec
   | EpicSpec
@@ -190,6 +199,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
   braiins: [80, 4028],
+  elphapex: [80],
   trex: [4067],
   zenemy: [4068],
   gminer: [10_555],
@@ -241,6 +251,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
   if (spec.kind === "iceriver") return "iceriverKs5l";
+  if (spec.kind === "elphapex") return "dg1plus";
   if (spec.kind === "luxos") return "s19kpro";
   if (spec.kind === "vnish") return "antminer";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];

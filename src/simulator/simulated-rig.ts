@@ -4,6 +4,7 @@ import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
 import { cgminer } from "./cgminer/index.ts";
+import { elphapex } from "./elphapex/index.ts";
 import { epic } from "./epic/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
@@ -271,6 +272,8 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { generation = "boser", password = "", tokenSeconds = 3600 } = spec;
       return braiins(rig, { generation, password, tokenSeconds });
     }
+    case "elphapex":
+      return elphapex(rig, { password: spec.password ?? "root", asleep: spec.asleep ?? false });
     case "whatsminer": {
       const { generation = "v2", writable = true, compatible = true, errors = [] } = spec;
       const password = spec.password ?? (generation === "v3" ? "super" : "admin");

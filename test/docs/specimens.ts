@@ -62,6 +62,7 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "braiins", generation: "bosminer" },
     credentials: root(""),
   },
+  { driver: "elphapex", rigs: "Elphapex DG series", spec: { kind: "elphapex" }, credentials: root("root") },
   { driver: "luxos", rigs: "LuxOS", spec: { kind: "luxos" } },
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   {

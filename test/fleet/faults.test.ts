@@ -7,6 +7,7 @@ import {
   faults,
   plainRig,
   type RigKind,
+  type RigSpec,
   type SimulatedRig,
   startFarm,
 } from "../../src/simulator/index.ts";
@@ -41,7 +42,7 @@ const openFleet = (timeout: number): Poller =>
 beforeAll(async () => {
   const host = ownHost();
   const rigs = kinds.flatMap((kind) =>
-    names.map((name) => {
+    names.map((name): RigSpec => {
       const common = { host, name, warm: true };
       return kind === "xmrig" ? { kind, ...common, token, restricted: false } : plainRig(kind, common);
     }),

@@ -182,7 +182,6 @@ describe("a device that no driver reads yet is named", () => {
     ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],
     ["a VolcMiner", http(200, "<!doctype html><title>blackMiner Configuration</title>")],
     ["a VolcMiner", login("blackMiner Configuration")],
-    ["an Elphapex", login("Daoge Configuration")],
   ])("%s, with a login given too, and without a hint of another", async (what, answer) => {
     for (const credentials of [{}, { username: "root", password: "geheim" }]) {
       const requests: string[] = [];

@@ -227,12 +227,12 @@ describe("a rig is listed with its identity", () => {
 
 test("devices that this version cannot read are listed with that", async () => {
   for (const port of [8082, 8083]) await stranger("127.62.0.5", port, answering("<title>DragonMint</title>"));
-  await stranger("127.62.0.6", 8082, answering("", 401, ['WWW-Authenticate: Digest realm="Daoge Configuration"']));
+  await stranger("127.62.0.6", 8082, answering("", 401, ['WWW-Authenticate: Digest realm="blackMiner Configuration"']));
   const { rigs } = await search({ networks: ["127.62.0.5-127.62.0.6"], ports: [8082, 8083] });
   const unread = { driver: null, note: "this version cannot read it" };
   expect(rigs).toMatchObject([
     { address: "127.62.0.5:8082", identity: { make: "Innosilicon" }, ...unread },
-    { address: "127.62.0.6:8082", identity: { make: "Elphapex" }, ...unread },
+    { address: "127.62.0.6:8082", identity: { make: "VolcMiner" }, ...unread },
   ]);
   expect(rigs).toHaveLength(2);
 });

@@ -7,6 +7,7 @@ import { bzminer } from "./bzminer/index.ts";
 import { ccminer } from "./ccminer/index.ts";
 import { cgminer } from "./cgminer/index.ts";
 import { claymore } from "./claymore/index.ts";
+import { elphapex } from "./elphapex/index.ts";
 import { epic } from "./epic/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
@@ -40,6 +41,7 @@ export const drivers: readonly Driver[] = [
   antminer,
   epic,
   iceriver,
+  elphapex,
   // Mining programs: each requests its own page.
   trex,
   zenemy,

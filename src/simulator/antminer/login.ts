@@ -3,20 +3,19 @@ import { type HttpRequest, httpReply } from "../http-message.ts";
 import type { Reply } from "../reply.ts";
 
 /** The digest login of the rig's lighttpd. */
-export interface AntminerLogin {
+export interface DigestLogin {
+  readonly realm: string;
   readonly username: string;
   readonly password: string;
   /** Seconds until a nonce expires. */
   readonly nonceSeconds: number;
 }
 
-const realm = "antMiner Configuration";
-
 /** null if the login is valid, otherwise a 401 with a new nonce. `at` is the rig's clock, epoch ms. */
-export function refusalOf(login: AntminerLogin, request: HttpRequest, at: number): Reply | null {
+export function refusalOf(login: DigestLogin, request: HttpRequest, at: number): Reply | null {
   const given = partsOf(request.headers.get("authorization") ?? "");
-  if (given === null || given.response !== responseTo(login, request, given)) return challenge(at, false);
-  return at - madeAt(given.nonce) <= login.nonceSeconds * 1000 ? null : challenge(at, true);
+  if (given === null || given.response !== responseTo(login, request, given)) return challenge(login, at, false);
+  return at - madeAt(given.nonce) <= login.nonceSeconds * 1000 ? null : challenge(login, at, true);
 }
 
 /** A nonce that contains its time, like those of lighttpd. */
@@ -56,7 +55,11 @@ function partsOf(header: string): Credentials | null {
   };
 }
 
-function responseTo({ username, password }: AntminerLogin, request: HttpRequest, given: Credentials): string | null {
+function responseTo(
+  { realm, username, password }: DigestLogin,
+  request: HttpRequest,
+  given: Credentials,
+): string | null {
   if (given.username !== username || given.uri !== request.path) return null;
   const secret = md5(`${username}:${realm}:${password}`);
   return md5([secret, given.nonce, given.nc, given.cnonce, "auth", md5(`${request.method}:${given.uri}`)].join(":"));
@@ -64,7 +67,7 @@ function responseTo({ username, password }: AntminerLogin, request: HttpRequest,
 
 const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
 
-function challenge(at: number, stale: boolean): Reply {
+function challenge({ realm }: DigestLogin, at: number, stale: boolean): Reply {
   const parameters = [`realm="${realm}"`, `nonce="${nonceOf(at)}"`, 'qop="auth"', ...(stale ? ["stale=true"] : [])];
   return httpReply({
     status: 401,

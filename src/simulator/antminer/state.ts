@@ -21,25 +21,29 @@ export interface AntminerConfig {
   readonly fan: number | null;
 }
 
-/** The state of an Antminer. */
-export interface AntminerRig {
+/** The state of every rig with such pages. */
+export interface CgiRig {
   readonly body: RigBody;
-  readonly kind: AntminerModel;
-  readonly options: AntminerOptions;
   config: AntminerConfig;
   blinks: boolean;
   /** Epoch ms until which the mining program restarts; the web interface keeps answering. */
   silentUntil: number;
 }
 
+/** The state of an Antminer. */
+export interface AntminerRig extends CgiRig {
+  readonly kind: AntminerModel;
+  readonly options: AntminerOptions;
+}
+
 /** Whether the mining program is restarting. */
-export const isSilent = ({ body, silentUntil }: AntminerRig): boolean => body.model.at < silentUntil;
+export const isSilent = ({ body, silentUntil }: CgiRig): boolean => body.model.at < silentUntil;
 
 /** Share of the rated power in each mode. */
 const levels: Readonly<Record<number, number>> = { 0: 1, 3: 0.7 };
 
 /** Advances the model, with mining and speed according to the configuration. */
-export function settled(rig: AntminerRig): AntminerRig {
+export function settled<Rig extends CgiRig>(rig: Rig): Rig {
   const { model } = rig.body;
   model.advance();
   const { mode, fan } = rig.config;
@@ -61,7 +65,7 @@ export function settled(rig: AntminerRig): AntminerRig {
 }
 
 /** Restarts the mining program, with its counters at zero. */
-export function restartProgram(rig: AntminerRig): void {
+export function restartProgram(rig: CgiRig): void {
   rig.body.model.restart(0);
   rig.silentUntil = rig.body.model.at + rig.body.restartSeconds * 1000;
   settled(rig);

@@ -7,12 +7,13 @@ import { bytesOf, type Reply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
 import { refusalOf } from "./login.ts";
 import { oldStats, pools, stats, summary, systemInfo } from "./reports.ts";
-import { type AntminerRig, isSilent, restartProgram } from "./state.ts";
+import { type AntminerRig, type CgiRig, isSilent, restartProgram } from "./state.ts";
 
 /** The CGI pages: all need the login, and a reply ends the connection. */
 export function answerWeb(rig: AntminerRig, request: HttpRequest): Reply {
   const { body, options } = rig;
-  const login = { username: "root", password: options.password, nonceSeconds: options.nonceSeconds };
+  const { password, nonceSeconds } = options;
+  const login = { realm: "antMiner Configuration", username: "root", password, nonceSeconds };
   const refused = refusalOf(login, request, body.model.at);
   if (refused !== null) return refused;
   const { method, path } = request;
@@ -69,7 +70,7 @@ function rpcText({ body }: AntminerRig, command: string): string {
   return reply ? String(bytesOf(reply)).replace("\0", "") : "";
 }
 
-const places = 3;
+export const places = 3;
 
 /** The names for reading differ from those for writing. Older firmware omits unset values. */
 function configuration({ body: { model }, config, kind }: AntminerRig): Record<string, unknown> {
@@ -96,7 +97,7 @@ function configuration({ body: { model }, config, kind }: AntminerRig): Record<s
   };
 }
 
-const Place = z.object({ url: z.string(), user: z.string(), pass: z.string() });
+export const Place = z.object({ url: z.string(), user: z.string(), pass: z.string() });
 
 const Document = z.object({
   "bitmain-fan-ctrl": z.boolean(),
@@ -120,10 +121,10 @@ function configure(rig: AntminerRig, request: HttpRequest): Reply {
   return json({ stats: "success", code: "M000", msg: "OK!" });
 }
 
-const configuredPools = ({ body }: AntminerRig): z.infer<typeof Place>[] =>
+export const configuredPools = ({ body }: CgiRig): z.infer<typeof Place>[] =>
   body.model.pools.map(({ url, user, password }) => ({ url, user, pass: password }));
 
-function setPools({ body: { model } }: AntminerRig, places: readonly z.infer<typeof Place>[]): void {
+export function setPools({ body: { model } }: CgiRig, places: readonly z.infer<typeof Place>[]): void {
   const old = [...model.pools];
   const difficulty = old[0]?.difficulty ?? 1024;
   const fresh = { difficulty, enabled: true, alive: true, quota: 1, hashes: 0, lastShareAt: null };
@@ -173,7 +174,7 @@ const decoded = (text: string): string =>
     .replaceAll("+", " ")
     .replace(/%(2[3-6BCF]|3[A-F]|40|5[BDE]|7C)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 
-function blink(rig: AntminerRig, request: HttpRequest): Reply {
+export function blink(rig: CgiRig, request: HttpRequest): Reply {
   const document = z.object({ blink: z.union([z.boolean(), z.stringbool()]) }).safeParse(jsonOf(request.body));
   if (rig.body.denies() || !document.success) return json({ stats: "error", code: "B001", msg: "Illegal request!" });
   rig.blinks = document.data.blink;
@@ -187,7 +188,7 @@ function oldBlink(rig: AntminerRig, request: HttpRequest): Reply {
   return json({ isBlinking: rig.blinks });
 }
 
-function reboot(rig: AntminerRig): Reply {
+export function reboot(rig: CgiRig): Reply {
   if (rig.body.denies()) return html(403, "<h1>403 - Forbidden</h1>");
   rig.body.model.restart(rig.body.restartSeconds);
   rig.blinks = false;
@@ -203,6 +204,6 @@ const reply = (status: number, type: string, body: string): Reply =>
     close: true,
   });
 
-const json = (value: unknown): Reply => reply(200, "application/json", JSON.stringify(value));
-const text = (body: string): Reply => reply(200, "text/plain", body);
-const html = (status: number, body: string): Reply => reply(status, "text/html", body);
+export const json = (value: unknown): Reply => reply(200, "application/json", JSON.stringify(value));
+export const text = (body: string): Reply => reply(200, "text/plain", body);
+export const html = (status: number, body: string): Reply => reply(status, "text/html", body);

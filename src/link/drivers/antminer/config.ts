@@ -11,8 +11,31 @@ export interface ConfiguredPool {
   readonly pass: string | null;
 }
 
+/** The names of the configuration's fields, and the number of its mode for sleep. */
+export interface FieldNames {
+  readonly fanSwitch: string;
+  readonly fanPercent: string;
+  readonly mode: string;
+  readonly level: string;
+  /** The name under which the level is written. */
+  readonly writtenLevel: string;
+  readonly asleep: number;
+}
+
+export const asleep = 1;
+
+export const bitmainNames: FieldNames = {
+  fanSwitch: "bitmain-fan-ctrl",
+  fanPercent: "bitmain-fan-pwm",
+  mode: "bitmain-work-mode",
+  level: "bitmain-freq-level",
+  writtenLevel: "freq-level",
+  asleep,
+};
+
 /** From get_miner_conf.cgi. The rig uses the first pool that answers. */
 export interface MinerConfig {
+  readonly names: FieldNames;
   /** Without empty places. */
   readonly pools: readonly ConfiguredPool[];
   /** 0 normal, 1 sleep, 2 high, 3 low; null where the rig has no modes. A text or a number, under either name. */
@@ -29,23 +52,23 @@ export interface MinerConfig {
 export const places = 3;
 
 export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep", 2: "high", 3: "low" };
-export const asleep = 1;
-
 /** Throws `rig.garbled` without a list of pools: such a configuration is never written back. */
-export function configOf(at: string, rest: TolerantReader): MinerConfig {
+export function configOf(at: string, rest: TolerantReader, names: FieldNames): MinerConfig {
   if (!rest.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
   const pools = rest.list("pools", places).flatMap((pool) => {
     const url = pool.text("url", 255);
     if (url === null) return [];
     return { url, user: pool.text("user", 255) ?? "", pass: passwordOf(pool) };
   });
-  const manual = rest.boolean("bitmain-fan-ctrl") ?? false;
+  const manual = rest.boolean(names.fanSwitch) ?? false;
+  const modes = { min: Math.min(0, names.asleep) };
   return {
+    names,
     rest,
     pools,
-    mode: rest.integer("bitmain-work-mode") ?? rest.integer("miner-mode"),
-    modeIsText: rest.isText(rest.has("bitmain-work-mode") ? "bitmain-work-mode" : "miner-mode"),
-    fan: manual ? rest.number("bitmain-fan-pwm", { max: 100 }) : null,
+    mode: rest.integer(names.mode, modes) ?? rest.integer("miner-mode", modes),
+    modeIsText: rest.isText(rest.has(names.mode) ? names.mode : "miner-mode"),
+    fan: manual ? rest.number(names.fanPercent, { max: 100 }) : null,
   };
 }
 
@@ -56,12 +79,15 @@ function passwordOf(pool: TolerantReader): string | null {
 }
 
 /** The body for set_miner_conf.cgi of newer firmware: exactly these fields, always with every place for a pool. */
-export function documentOf({ pools, mode, fan, rest }: MinerConfig, modeAsText: boolean): Record<string, unknown> {
-  const level = rest.text("bitmain-freq-level") ?? rest.text("freq-level");
+export function documentOf(
+  { names, pools, mode, fan, rest }: MinerConfig,
+  modeAsText: boolean,
+): Record<string, unknown> {
+  const level = rest.text(names.level) ?? rest.text("freq-level");
   return {
-    "bitmain-fan-ctrl": fan !== null,
-    "bitmain-fan-pwm": String(fan ?? rest.text("bitmain-fan-pwm") ?? 100),
-    "freq-level": level ?? (rest.has("bitmain-freq-level") || rest.has("freq-level") ? "" : "100"),
+    [names.fanSwitch]: fan !== null,
+    [names.fanPercent]: String(fan ?? rest.text(names.fanPercent) ?? 100),
+    [names.writtenLevel]: level ?? (rest.has(names.level) || rest.has("freq-level") ? "" : "100"),
     "miner-mode": modeAsText ? String(mode ?? 0) : (mode ?? 0),
     pools: inPlaces(pools),
   };

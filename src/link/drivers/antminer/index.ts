@@ -2,16 +2,16 @@ import type { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { OfferedControl } from "../../controls.ts";
-import type { Driver, Login, PoolAction, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
+import type { Driver, Login, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { checkLogin } from "../../pool-login.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { digestTransport } from "../../transports/digest.ts";
 import { kindOf } from "../cgminer/identity.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
-import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
+import { asleep, type MinerConfig, poolsOf } from "./config.ts";
 import { nameOf, offers, stored, webControls } from "./controls.ts";
+import { listActions, listPools } from "./pools.ts";
 import { AntminerReader, type Snapshot } from "./reader.ts";
 import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
@@ -86,7 +86,7 @@ class AntminerRig implements Rig {
       pools: config === null ? running : poolsOf(config, running),
       devices: report?.devices ?? [],
       controls: this.#offered.offer(this.#offers(snapshot)),
-      poolActions: config === null || snapshot.generation === null ? [] : poolActionsOf(config),
+      poolActions: config === null || snapshot.generation === null ? [] : listActions(config),
       ...(snapshot.trouble?.code === "rig.login"
         ? { locked: { why: "login wrong", text: snapshot.trouble.unquoted } }
         : {}),
@@ -102,24 +102,11 @@ class AntminerRig implements Rig {
     return this.#offered.set(this, key, value, signal).finally(() => this.#reader.rereadLight());
   }
 
-  /**
-   * The rig stores three pools, uses the first that answers, and takes only the whole list; their passwords are read to
-   * be written back. Mining restarts with each change.
-   */
   get pools(): PoolControls {
-    return {
-      add: async (login, signal) => {
-        checkLogin(login);
-        return this.#changePools((pools) => edit.add(pools, login), signal);
-      },
-      use: async (login, signal) => {
-        checkLogin(login);
-        return this.#changePools((pools) => edit.use(pools, login), signal);
-      },
-      switch: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
-      prioritize: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
-      remove: (pool, signal) => this.#changePools((pools) => edit.remove(pools, pool), signal),
-    };
+    return listPools(async (to, signal) => {
+      const change = (config: MinerConfig): MinerConfig => ({ ...config, pools: to(config.pools) });
+      return this.#reachableWeb().change(change, signal);
+    });
   }
 
   doubt(): void {
@@ -129,10 +116,6 @@ class AntminerRig implements Rig {
   close(): void {
     this.#link.http.close();
     this.#link.rpc.close();
-  }
-
-  async #changePools(to: (pools: MinerConfig["pools"]) => MinerConfig["pools"], signal: AbortSignal): Promise<string> {
-    return this.#reachableWeb().change((config) => ({ ...config, pools: to(config.pools) }), signal);
   }
 
   /** Throws why the web interface cannot be used. */
@@ -145,11 +128,6 @@ class AntminerRig implements Rig {
     if (generation === null) return [];
     return offers(this.#web, generation, { config, blinks, hasFans: this.#hasFans, awake: this.#awake });
   }
-}
-
-function poolActionsOf({ pools }: MinerConfig): PoolAction[] {
-  const many: PoolAction[] = pools.length > 1 ? ["switch", "remove", "prioritize"] : [];
-  return [...(pools.length < places ? (["add"] as const) : []), "use", ...many];
 }
 
 function readingsOf({ report, remarks, config, blinks, foundBlocks, silence, algorithm }: Snapshot): RigReadings {

@@ -103,7 +103,7 @@ function coolant(chains: readonly TolerantReader[]): Pick<RigReadings, "temperat
   return { temperatureIn: lowest(water), temperatureOut: highest(water) };
 }
 
-function fansOf(reply: TolerantReader): RigReadings["fans"] {
+export function fansOf(reply: TolerantReader): RigReadings["fans"] {
   const count = reply.integer("fan_num") ?? 16;
   return reply
     .numbers("fan", {}, 16)
@@ -117,7 +117,7 @@ export const poolsOfWeb = (pools: unknown, notes: Notes): PoolReading[] =>
     index: pool.integer("index") ?? position,
     url: pool.text("url", 255) ?? "",
     worker: pool.text("user", 255) ?? "",
-    status: /^dead$/i.test(pool.text("status") ?? "") ? "dead" : "enabled",
+    status: /^(?:dead|unreachable)$/i.test(pool.text("status") ?? "") ? "dead" : "enabled",
     active: false,
     priority: pool.integer("priority") ?? position,
     quota: null,

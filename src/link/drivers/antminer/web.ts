@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
-import { configOf, documentOf, formOf, type MinerConfig, sameConfig } from "./config.ts";
+import { bitmainNames, configOf, documentOf, type FieldNames, formOf, type MinerConfig, sameConfig } from "./config.ts";
 
 /**
  * Which web interface: `new` takes JSON, `old` (S9, S17 and their time) forms that its shell scripts read.
@@ -15,16 +15,18 @@ const page = (name: string): string => `/cgi-bin/${name}.cgi`;
 /** Older firmware answers only once it has stopped blinking. */
 const blinkTimeoutMs = 4_000;
 
-/** The web interface of Bitmain's firmware, behind its login. */
+/** The web interface of Bitmain's firmware, and of others with the same pages, behind its login. */
 export class AntminerWeb {
   readonly #http: HttpTransport;
+  readonly #names: FieldNames;
   /** undefined before it was recognised. */
   #generation: Generation | undefined;
   /** Some firmware takes the mode in the other type than it reports it, and ignores that one. */
   #isModeTypeOther = false;
 
-  constructor(http: HttpTransport) {
+  constructor(http: HttpTransport, names = bitmainNames) {
     this.#http = http;
+    this.#names = names;
   }
 
   get at(): string {
@@ -75,7 +77,8 @@ export class AntminerWeb {
   }
 
   async #config(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<MinerConfig> {
-    return configOf(this.at, new TolerantReader(await this.#ask(call, signal, notes), notes, "configuration"));
+    const read = new TolerantReader(await this.#ask(call, signal, notes), notes, "configuration");
+    return configOf(this.at, read, this.#names);
   }
 
   /** Reads the configuration, changes it and writes it whole, as the rig requires. Mining restarts. */
