@@ -117,6 +117,13 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["T3", "sha256", 43e12],
   ],
   Sealminer: [["A2", "sha256", 226e12]],
+  Auradine: [
+    ["AT#", "sha256", null],
+    ["AI#", "sha256", null],
+    ["AT1500", "sha256", 150e12],
+    ["AT2880", "sha256", 260e12],
+    ["AI3680", "sha256", 375e12],
+  ],
   IceRiver: [
     ["KS#", "kheavyhash", null],
     ["KS0", "kheavyhash", 100e9],

@@ -145,6 +145,15 @@ export interface EpicSpec extends CommonSpec {
   readonly idlesWithoutPool?: boolean;
 }
 
+export interface AuradineSpec extends CommonSpec {
+  readonly kind: "auradine";
+  /** Default "admin", as its password: the factory settings. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Seconds until a token expires; default one hour. */
+  readonly tokenSeconds?: number;
+}
+
 export interface IceriverSpec extends CommonSpec {
   readonly kind: "iceriver";
   /** Of its page; default "admin". */
@@ -174,6 +183,7 @@ export type RigSpec =
   | LuxosSpec
   | VnishSpec
   | EpicSpec
+  | AuradineSpec
   | IceriverSpec
   | ProgramSpec;
 
@@ -194,6 +204,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   vnish: [80, 4028],
   axeos: [80],
   epic: [4028, 80],
+  auradine: [4028, 8080, 80],
   iceriver: [80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
@@ -250,6 +261,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
+  if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";
   if (spec.kind === "elphapex") return "dg1plus";
   if (spec.kind === "luxos") return "s19kpro";

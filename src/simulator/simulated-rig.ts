@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { antminer } from "./antminer/index.ts";
+import { auradine } from "./auradine/index.ts";
 import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
@@ -289,6 +290,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     case "epic": {
       const { password = "letmein", tunesPower = true, idlesWithoutPool = false } = spec;
       return epic(rig, { password, tunesPower, idlesWithoutPool });
+    }
+    case "auradine": {
+      const { username = "admin", password = "admin", tokenSeconds = 3600 } = spec;
+      return auradine(rig, { username, password, tokenSeconds });
     }
     case "iceriver": {
       const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;

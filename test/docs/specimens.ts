@@ -72,6 +72,12 @@ export const specimens: readonly Specimen[] = [
     credentials: { password: "letmein" },
   },
   {
+    driver: "auradine",
+    rigs: "Auradine (Teraflux)",
+    spec: { kind: "auradine" },
+    credentials: { username: "admin", password: "admin" },
+  },
+  {
     driver: "iceriver",
     rigs: "IceRiver",
     spec: { kind: "iceriver" },

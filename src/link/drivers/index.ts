@@ -1,5 +1,6 @@
 import type { Driver } from "../driver.ts";
 import { antminer } from "./antminer/index.ts";
+import { auradine } from "./auradine/index.ts";
 import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
@@ -40,6 +41,7 @@ export const drivers: readonly Driver[] = [
   avalon,
   antminer,
   epic,
+  auradine,
   iceriver,
   elphapex,
   // Mining programs: each requests its own page.

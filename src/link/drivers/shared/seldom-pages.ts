@@ -4,7 +4,7 @@ import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { NotOnDevice } from "../../transports/http.ts";
 import { Memo } from "./memo.ts";
 
-const refreshAfterMs = 300_000;
+const usualAgeMs = 300_000;
 /** Of one read, for these pages; the remaining ones are read next time. */
 const timeoutMs = 1_500;
 
@@ -21,6 +21,7 @@ export class SeldomPages<Page extends string> {
     pages: readonly Page[],
     link: Pick<Link, "firmware" | "monotonicNow">,
     ask: (page: Page, signal: AbortSignal) => Promise<unknown>,
+    refreshAfterMs = usualAgeMs,
   ) {
     this.#pages = new Map(pages.map((page) => [page, new Memo(refreshAfterMs, link.monotonicNow)]));
     this.#ask = ask;

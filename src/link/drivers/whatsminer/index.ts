@@ -7,11 +7,11 @@ import type { Credentials, Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
+import { WholeListPools } from "../shared/whole-list-pools.ts";
 import { offers, PowerBounds } from "./controls.ts";
 import { type Dialect, noPassword } from "./dialect.ts";
 import { FrameSession } from "./frame-session.ts";
 import { FrameDialect } from "./frames.ts";
-import { WhatsminerPools } from "./pools.ts";
 import { RpcDialect } from "./rpc.ts";
 import { RpcSession } from "./rpc-session.ts";
 
@@ -75,7 +75,7 @@ class WhatsminerRig implements Rig {
   readonly #link: Link;
   readonly #hasPassword: boolean;
   readonly #bounds: PowerBounds;
-  readonly #pools: WhatsminerPools;
+  readonly #pools: WholeListPools;
   /** null before the first read. */
   #dialect: Dialect | null = null;
   readonly #offered = new OfferedControls();
@@ -84,7 +84,7 @@ class WhatsminerRig implements Rig {
     this.#link = link;
     this.#bounds = new PowerBounds(link.knownControls);
     this.#hasPassword = link.credentials.password !== undefined;
-    this.#pools = new WhatsminerPools(async () => this.#openDialect(), link.credentials.poolPassword);
+    this.#pools = new WholeListPools("A WhatsMiner", async () => this.#openDialect(), link.credentials.poolPassword);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {

@@ -2,10 +2,10 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import type { PoolPassword } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { lastPool, listedPool } from "../shared/listed-pool.ts";
-import { redacted } from "../shared/redact.ts";
+import { lastPool, listedPool } from "./listed-pool.ts";
+import { redacted } from "./redact.ts";
 
-/** How many pools a WhatsMiner stores. */
+/** How many pools such a rig stores. */
 const slots = 3;
 
 interface List {
@@ -14,17 +14,20 @@ interface List {
 }
 
 /**
- * The pools of a WhatsMiner, which accepts only whole lists and never reveals their passwords. A list is written only
+ * The pools of a rig that accepts only whole lists and never reveals their passwords. A list is written only
  * if the password of every pool in it is known: from the configured pools, from an earlier write, or from the given
  * login.
  */
-export class WhatsminerPools {
+export class WholeListPools {
   /** Passwords that the device accepted, by URL and worker. */
   readonly #passwords = new Map<string, string>();
+  readonly #make: string;
   readonly #list: () => Promise<List>;
   readonly #configured: PoolPassword;
 
-  constructor(list: () => Promise<List>, configured: PoolPassword = () => undefined) {
+  /** `make`: with its article, for messages. */
+  constructor(make: string, list: () => Promise<List>, configured: PoolPassword = () => undefined) {
+    this.#make = make;
     this.#list = list;
     this.#configured = configured;
   }
@@ -52,14 +55,15 @@ export class WhatsminerPools {
     const reasons = new Map<PoolAction, string>();
     if (lost !== undefined)
       for (const action of ["add", "use", "switch", "prioritize", "remove"] as const)
-        reasons.set(action, passwordUnknown(lost.url));
-    if (pools.length >= slots) reasons.set("add", full);
+        reasons.set(action, passwordUnknown(this.#make, lost.url));
+    if (pools.length >= slots) reasons.set("add", full(this.#make));
     for (const action of offered) reasons.delete(action);
     return Object.fromEntries(reasons);
   }
 
   readonly controls: PoolControls = {
-    add: async (login, signal) => this.#change(signal, appended, checked(login)),
+    add: async (login, signal) =>
+      this.#change(signal, (pools, added) => appended(this.#make, pools, added), checked(login)),
     use: async (login, signal) => this.#change(signal, inPlace, checked(login)),
     switch: (pool, signal) => this.#change(signal, inFront, pool),
     prioritize: (pool, signal) => this.#change(signal, inFront, pool),
@@ -95,15 +99,15 @@ export class WhatsminerPools {
     const { url, worker } = pool;
     const password = this.#passwordOf(pool);
     if (password !== undefined) return { url, worker, password };
-    throw new RigbridgeError("not.possible", passwordUnknown(url));
+    throw new RigbridgeError("not.possible", passwordUnknown(this.#make, url));
   }
 }
 
-const passwordUnknown = (url: string): string =>
-  `A WhatsMiner takes only whole lists of pools and hides their passwords; that of ${url} is not known and would be ` +
+const passwordUnknown = (make: string, url: string): string =>
+  `${make} takes only whole lists of pools and hides their passwords; that of ${url} is not known and would be ` +
   "lost; add that pool to the configured pools (POST /api/pools) with its worker and password";
 
-const full = `A WhatsMiner stores ${slots} pools and all are set; remove one first`;
+const full = (make: string): string => `${make} stores ${slots} pools and all are set; remove one first`;
 
 /** A pool of a list, with its password where that is given now. */
 type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "password">>;
@@ -120,10 +124,10 @@ function checked(login: PoolLogin): PoolLogin {
   return { ...login, url: `${scheme}://${host}:${port}` };
 }
 
-function appended(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
+function appended(make: string, pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
   const others = pools.filter((pool) => keyOf(pool) !== keyOf(login));
   if (others.length < slots) return [...others, login];
-  throw new RigbridgeError("not.possible", full);
+  throw new RigbridgeError("not.possible", full(make));
 }
 
 function inPlace(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
