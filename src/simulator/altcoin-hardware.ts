@@ -111,6 +111,18 @@ export const altcoinHardware = {
     hashesPerDifficulty: 65_536,
     algorithm: "scrypt",
   },
+  goldshellLt6: {
+    ...air,
+    model: "LT6",
+    hashrate: 3.35e9,
+    power: 3_200,
+    fans: 4,
+    boards: 4,
+    chips: 84,
+    frequency: 725e6,
+    hashesPerDifficulty: 65_536,
+    algorithm: "scrypt",
+  },
   /** Innosilicon's. */
   a9: {
     ...air,

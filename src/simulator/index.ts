@@ -32,6 +32,7 @@ export {
   type CgminerSpec,
   type ElphapexSpec,
   type EpicSpec,
+  type GoldshellSpec,
   type IceriverSpec,
   type LuxosSpec,
   type ProgramSpec,

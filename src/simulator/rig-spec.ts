@@ -154,6 +154,18 @@ export interface AuradineSpec extends CommonSpec {
   readonly tokenSeconds?: number;
 }
 
+export interface GoldshellSpec extends CommonSpec {
+  readonly kind: "goldshell";
+  /** Default "admin". */
+  readonly username?: string;
+  /** Default "123456789", the factory setting. */
+  readonly password?: string;
+  /** The password as its page sends it; null for older firmware, which takes it only as it is. */
+  readonly encrypted?: string | null;
+  /** Whether its idle plan has a level that is not its place in the list; default false. */
+  readonly skipsLevels?: boolean;
+}
+
 export interface IceriverSpec extends CommonSpec {
   readonly kind: "iceriver";
   /** Of its page; default "admin". */
@@ -183,6 +195,7 @@ export type RigSpec =
   | LuxosSpec
   | VnishSpec
   | EpicSpec
+  | GoldshellSpec
   | AuradineSpec
   | IceriverSpec
   | ProgramSpec;
@@ -206,6 +219,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   epic: [4028, 80],
   auradine: [4028, 8080, 80],
   iceriver: [80],
+  goldshell: [80, 4028],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -261,6 +275,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
+  if (spec.kind === "goldshell") return "goldshellLt6";
   if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";
   if (spec.kind === "elphapex") return "dg1plus";

@@ -9,6 +9,7 @@ import { elphapex } from "./elphapex/index.ts";
 import { epic } from "./epic/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
+import { goldshell } from "./goldshell/index.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { luxos } from "./luxos/index.ts";
@@ -294,6 +295,11 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     case "auradine": {
       const { username = "admin", password = "admin", tokenSeconds = 3600 } = spec;
       return auradine(rig, { username, password, tokenSeconds });
+    }
+    case "goldshell": {
+      const { username = "admin", password = "123456789", skipsLevels = false } = spec;
+      const { encrypted = "bbad7537f4c8b6ea31eea0b3d760e257" } = spec;
+      return goldshell(rig, { username, password, encrypted, skipsLevels });
     }
     case "iceriver": {
       const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;

@@ -78,6 +78,12 @@ export const specimens: readonly Specimen[] = [
     credentials: { username: "admin", password: "admin" },
   },
   {
+    driver: "goldshell",
+    rigs: "Goldshell",
+    spec: { kind: "goldshell" },
+    credentials: { username: "admin", password: "123456789" },
+  },
+  {
     driver: "iceriver",
     rigs: "IceRiver",
     spec: { kind: "iceriver" },

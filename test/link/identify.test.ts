@@ -177,7 +177,6 @@ describe("a device that no driver reads yet is named", () => {
   const login = (realm: string): Buffer =>
     http(401, "<h1>401</h1>", [`WWW-Authenticate: Digest realm="${realm}", nonce="1", qop="auth"`]);
   test.each<[string, Buffer]>([
-    ["a Goldshell", http(200, "<!doctype html><title>cloud-box</title><div id=app></div>")],
     ["a Proto", http(200, "<!doctype html><title>Proto OS</title>")],
     ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],
     ["a VolcMiner", http(200, "<!doctype html><title>blackMiner Configuration</title>")],

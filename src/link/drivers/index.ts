@@ -12,6 +12,7 @@ import { elphapex } from "./elphapex/index.ts";
 import { epic } from "./epic/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
+import { goldshell } from "./goldshell/index.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
@@ -44,6 +45,7 @@ export const drivers: readonly Driver[] = [
   auradine,
   iceriver,
   elphapex,
+  goldshell,
   // Mining programs: each requests its own page.
   trex,
   zenemy,
