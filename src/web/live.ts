@@ -28,18 +28,20 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
   if (missing.length === 0) return;
   for (const column of missing) extraColumns.add(column);
   version = null;
-  stream?.abort(new ColumnsWanted());
+  readAgain();
 }
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
 /** Other sites, where there are any. */
 export const sites = signal<readonly Site[]>([]);
-const received = signal<readonly Notification[] | undefined>(undefined);
-/** Undefined until loaded. */
-export const notifications = computed(() => received.value?.map(inOwnWords));
-/** Every count of open alarms uses these, which the list of alarms shows. */
-export const openAlarms = computed(() => notifications.value?.filter(({ closedUtc }) => closedUtc === null));
+/** Open notifications, and past ones while a page shows them; undefined until loaded. */
+export const received = signal<readonly Notification[] | undefined>(undefined);
+/** The number of pages that show past notifications, and whether `received` has these: see `useNotifications`. */
+export const past = { shown: 0, loaded: false };
+const isOpen = ({ closedUtc }: Notification): boolean => closedUtc === null;
+/** Every count of open alarms uses these, which the list of alarms shows. Undefined until loaded. */
+export const openAlarms = computed(() => received.value?.filter(isOpen).map(inOwnWords));
 /** Those that need attention: above info and unacknowledged. */
 export const urgentAlarms = computed(() =>
   openAlarms.value?.filter(({ isAcknowledged, isWarning }) => isWarning && !isAcknowledged),
@@ -88,9 +90,8 @@ let lastHeard = Date.now();
 function flush(): void {
   flushTimer = undefined;
   if (changed) rigs.value = { byId, loaded: true };
-  if (notesChanged) received.value = [...notes.values()].sort((one, other) => other.id - one.id);
+  if (notesChanged) keepNotifications([...notes.values()].sort((one, other) => other.id - one.id));
   changed = false;
-  notesChanged = false;
 }
 
 function markChanged(): void {
@@ -98,7 +99,8 @@ function markChanged(): void {
   flushSoon();
 }
 
-function markNotes(): void {
+/** Notifications have changed, or no page shows past ones any more. */
+export function markNotes(): void {
   notesChanged = true;
   flushSoon();
 }
@@ -150,15 +152,20 @@ async function readOthers(signal: AbortSignal): Promise<void> {
   ]);
   sites.value = others;
   summary.value = sums;
+  past.loaded = past.shown > 0;
   keepNotifications(list?.notificationList ?? []);
 }
 
+/** Newest first. Past ones are kept only while a page shows them. */
 function keepNotifications(list: readonly Notification[]): void {
+  received.value = past.shown > 0 ? list : list.filter(isOpen);
   notes.clear();
-  for (const notification of list) notes.set(notification.id, notification);
+  for (const notification of received.value) notes.set(notification.id, notification);
   notesChanged = false;
-  received.value = list;
 }
+
+/** Reads the lists again. */
+export const readAgain = (): void => stream?.abort(new MoreWanted());
 
 function receive(type: string, data: unknown): void {
   // The shapes are those of the service's own contract.
@@ -238,7 +245,7 @@ export async function startLive(): Promise<void> {
       if (error instanceof Problem && error.status === 401) await loadSession().catch(() => undefined);
       if (session.value === null) return stopLive();
       isMoved = error instanceof RowsWanted;
-      if (isMoved || error instanceof ColumnsWanted) continue;
+      if (isMoved || error instanceof MoreWanted) continue;
       isBack = true;
       // The lists were read, so the service is up; silence on a hidden page is no evidence to the contrary.
       const isSilence = !(error instanceof NoEvents || error instanceof Hidden);
@@ -297,8 +304,8 @@ function lose(error: unknown): void {
   connection.value = { live: false, since: lastHeard, problem: error instanceof Error ? error.message : null };
 }
 
-/** A page needs columns that the rows lack: read the list again. */
-class ColumnsWanted extends Error {}
+/** A page needs columns that the rows lack, or past notifications: read the lists again. */
+class MoreWanted extends Error {}
 
 /** The visible rows have changed. */
 class RowsWanted extends Error {}

@@ -5,12 +5,13 @@ import { alarmCountText } from "../../alarm-count.ts";
 import { call } from "../../api.ts";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, rigs } from "../../live.ts";
+import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Knowing, type Known, Waiting } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
+import { useNotifications } from "../../parts/notifications.ts";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -26,7 +27,7 @@ const shownAtOnce = 60;
 
 /** Present and past problems, and what to do about them. */
 export default function Alarms() {
-  const all = notifications.value;
+  const all = useNotifications();
   if (all !== undefined)
     return <Knowing value={all}>{(list, known) => <AlarmList all={list} known={known} />}</Knowing>;
   return (

@@ -2,9 +2,9 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications } from "../../live.ts";
 import { None } from "../../parts/empty-state.tsx";
 import { Knowing } from "../../parts/load.tsx";
+import { useNotifications } from "../../parts/notifications.ts";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
 import { useButton } from "../../parts/use-form.ts";
@@ -15,7 +15,7 @@ const mostShown = 50;
 /** Notifications about one rig: open ones first, then newest first. */
 export function Notifications({ minerId }: { minerId: number }) {
   const isOpen = ({ closedUtc }: Notification) => closedUtc === null;
-  const list = notifications.value?.filter((each) => each.minerId === minerId);
+  const list = useNotifications()?.filter((each) => each.minerId === minerId);
   const sorted = list && [...list.filter(isOpen), ...list.filter((each) => !isOpen(each))].slice(0, mostShown);
   return (
     <Card title={t.rig.notifications}>

@@ -4,13 +4,13 @@ import { isStoryAction } from "../../../contract/story.ts";
 import { call } from "../../api.ts";
 import { dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications } from "../../live.ts";
 import { actionText, actorText } from "../../parts/command-list.tsx";
 import { CommandStateMark } from "../../parts/command-state.tsx";
 import { None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { FormProblem } from "../../parts/form-problem.tsx";
-import type { Known } from "../../parts/load.tsx";
+import { type Known, Waiting } from "../../parts/load.tsx";
+import { useNotifications } from "../../parts/notifications.ts";
 import { Card } from "../../parts/page.tsx";
 import { Age, Mark, SeverityMark } from "../../parts/status.tsx";
 import { useForm } from "../../parts/use-form.ts";
@@ -29,7 +29,14 @@ interface StoryProps {
 /** The timeline of a rig. */
 export function Story({ miner, commands, known }: StoryProps) {
   const [lines, setLines] = useState(firstLines);
-  const story = storyOf(miner, commands, notifications.value ?? []);
+  const notifications = useNotifications();
+  if (notifications === undefined)
+    return (
+      <Card title={t.story.title}>
+        <Waiting />
+      </Card>
+    );
+  const story = storyOf(miner, commands, notifications);
   return (
     <Card title={t.story.title}>
       {may("addMinerNote") ? <NoteForm id={miner.id} /> : null}
