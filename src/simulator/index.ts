@@ -41,6 +41,7 @@ export {
   type RigSpec,
   rigKinds,
   rigName,
+  type SealminerSpec,
   standardPorts,
   type VnishSpec,
   type WhatsminerSpec,

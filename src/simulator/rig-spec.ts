@@ -166,6 +166,17 @@ export interface GoldshellSpec extends CommonSpec {
   readonly skipsLevels?: boolean;
 }
 
+export interface SealminerSpec extends CommonSpec {
+  readonly kind: "sealminer";
+  /** Default "seal", as its password: the factory settings. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Whether every client may write over its RPC; default true. */
+  readonly privileged?: boolean;
+  /** Seconds until a session expires; default one hour. */
+  readonly sessionSeconds?: number;
+}
+
 export interface IceriverSpec extends CommonSpec {
   readonly kind: "iceriver";
   /** Of its page; default "admin". */
@@ -195,6 +206,7 @@ export type RigSpec =
   | LuxosSpec
   | VnishSpec
   | EpicSpec
+  | SealminerSpec
   | GoldshellSpec
   | AuradineSpec
   | IceriverSpec
@@ -220,6 +232,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   auradine: [4028, 8080, 80],
   iceriver: [80],
   goldshell: [80, 4028],
+  sealminer: [4028, 80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -275,6 +288,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
+  if (spec.kind === "sealminer") return "sealA2";
   if (spec.kind === "goldshell") return "goldshellLt6";
   if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";

@@ -20,6 +20,7 @@ import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
 import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
+import { sealminer } from "./sealminer/index.ts";
 import { vnish } from "./vnish/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
 import { xmrig } from "./xmrig/index.ts";
@@ -300,6 +301,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { username = "admin", password = "123456789", skipsLevels = false } = spec;
       const { encrypted = "bbad7537f4c8b6ea31eea0b3d760e257" } = spec;
       return goldshell(rig, { username, password, encrypted, skipsLevels });
+    }
+    case "sealminer": {
+      const { username = "seal", password = "seal", privileged = true, sessionSeconds = 3600 } = spec;
+      return sealminer(rig, { username, password, privileged, sessionSeconds });
     }
     case "iceriver": {
       const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;

@@ -69,12 +69,13 @@ table is read in the same way, but its nameplate is not known.
 | **Avalon** (Canaan) | A-series (8xx to 15xx), Nano 3, Nano 3S, Mini 3, Q | \`avalon\` | recorded, vendor document |
 | **Auradine** (Teraflux, FluxOS) | AT1500, AT2880, AI3680 and others | \`auradine\` | recorded, other source |
 | **Goldshell** | KD, LT, CK, SC, HS and AL series, Mini Doge | \`goldshell\` | never tried; built from the notes of owners and the source of other programs |
+| **Sealminer** (Bitdeer) | A2 and others | \`sealminer\` | recorded, other source |
 | **IceRiver** | KS0 to KS7, AL0 to AL3, RX0 | \`iceriver\` | never tried; built from the source of other programs that read it |
 | **Elphapex** | DG1, DG1+, DG Home | \`elphapex\` | recorded, other source |
 | **Bitaxe** (AxeOS, ESP-Miner) | Max, Ultra, Hex, Supra, Supra Hex, Gamma, Gamma Duo, Gamma Turbo | \`axeos\` | recorded, vendor document |
 | **NerdAxe**, **NerdQAxe** (forks of AxeOS) | NerdAxe, NerdQAxe+, NerdQAxe++ | \`axeos\` | other source, vendor document |
 | **LuckyMiner** (fork of AxeOS) | those with AxeOS's pages, such as LV06 and LV08 | \`axeos\` | other source, vendor document |
-| Antminer with **Hiveon**, **MARA** or **MSKMiner**; **Innosilicon** A9, T2, T3; **Sealminer**; **VolcMiner** | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
+| Antminer with **Hiveon**, **MARA** or **MSKMiner**; **Innosilicon** A9, T2, T3; **VolcMiner** | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
 | **cgminer**, **bfgminer**, **sgminer**, **TeamRedMiner** | on your own computers | \`cgminer\` | ran; vendor document for sgminer and TeamRedMiner |
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
 | other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |

@@ -84,6 +84,12 @@ export const specimens: readonly Specimen[] = [
     credentials: { username: "admin", password: "123456789" },
   },
   {
+    driver: "sealminer",
+    rigs: "Sealminer (Bitdeer)",
+    spec: { kind: "sealminer" },
+    credentials: { username: "seal", password: "seal" },
+  },
+  {
     driver: "iceriver",
     rigs: "IceRiver",
     spec: { kind: "iceriver" },

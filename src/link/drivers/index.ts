@@ -21,6 +21,7 @@ import { nanominer } from "./nanominer/index.ts";
 import { nbminer } from "./nbminer/index.ts";
 import { onezerominer } from "./onezerominer/index.ts";
 import { rigel } from "./rigel/index.ts";
+import { sealminer } from "./sealminer/index.ts";
 import { srbminer } from "./srbminer/index.ts";
 import { teamblack } from "./teamblack/index.ts";
 import { trex } from "./trex/index.ts";
@@ -46,6 +47,7 @@ export const drivers: readonly Driver[] = [
   iceriver,
   elphapex,
   goldshell,
+  sealminer,
   // Mining programs: each requests its own page.
   trex,
   zenemy,
