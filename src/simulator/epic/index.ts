@@ -10,6 +10,8 @@ import { type EpicOptions, EpicRig } from "./rig.ts";
 export function epic(body: RigBody, options: EpicOptions): Conversation {
   const rig = new EpicRig(body, options);
   return {
+    // Other rigs have their RPC at this port; a web server answers its requests so.
+    rpc: () => reply(400, "text/plain", ""),
     http: (request) => {
       rig.model.advance();
       return answer(rig, options.password, request);
@@ -44,7 +46,7 @@ function answer(rig: EpicRig, password: string, { method, path, body }: HttpRequ
 const reply = (status: number, type: string, body: string): Reply =>
   httpReply({
     status,
-    reason: status === 200 ? "OK" : "Not Found",
+    reason: status === 200 ? "OK" : "Refused",
     headers: [`Content-Type: ${type}`, "Content-Length: {length}", "Connection: close"],
     body,
     close: true,
