@@ -237,6 +237,26 @@ test("devices that this version cannot read are listed with that", async () => {
   expect(rigs).toHaveLength(2);
 });
 
+test("rigs with an API of their own are found at their usual ports", async () => {
+  // An ePIC has its page and its API at two of them.
+  const place = web === 80 ? ({ usualPorts: true } as const) : { port: 8082 };
+  await farmOf([
+    { kind: "epic", host: "127.64.3.1", warm: true, ...place },
+    { kind: "auradine", host: "127.64.3.2", port: 4028, warm: true },
+    { kind: "goldshell", host: "127.64.3.3", port: 4028, warm: true },
+    { kind: "sealminer", host: "127.64.3.4", port: 4028, warm: true },
+    { kind: "iceriver", host: "127.64.3.5", port: web, warm: true },
+  ]);
+  const { rigs } = await search({ networks: ["127.64.3.0/29"], ports: [web, ...(web === 80 ? [] : [8082])] });
+  expect(rigs).toMatchObject([
+    { address: web === 80 ? "127.64.3.1" : "127.64.3.1:8082", driver: "epic", identity: { mac: expect.any(String) } },
+    { address: "127.64.3.2", driver: "auradine" },
+    { address: "127.64.3.3", driver: "goldshell" },
+    { address: "127.64.3.4", driver: "sealminer", identity: { model: "A2" } },
+    { address: shown("127.64.3.5", web), driver: "iceriver", note: expect.stringContaining("requires its password") },
+  ]);
+});
+
 describe("at one address", () => {
   test("a rig that answers at two ports is found once, at the first of them", async () => {
     const specs = [8082, 8080].map(

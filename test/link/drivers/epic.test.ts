@@ -8,7 +8,6 @@ import type { Credentials } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
 import type { EpicSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { ownHost } from "../../own-host.ts";
 import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
@@ -50,14 +49,6 @@ describe("is recognised", () => {
     );
     const byApi = await identify(parseAddress(`127.0.0.1:${api.port}`), {}, deadline());
     expect(byApi).toMatchObject({ driver: { id: "epic" }, identity: { firmware: "PowerPlay v1", hostname: "umc" } });
-  });
-
-  test("beside its API at the port of other rigs' RPC, without waiting for an answer of that", async () => {
-    const host = ownHost();
-    await startRig({ kind: "epic", host, usualPorts: true, warm: true }, clock.now);
-    const found = await identify(parseAddress(host), owner, deadline());
-    expect(found.driver.id).toBe("epic");
-    expect((await found.rig.read(deadline())).identity).toMatchObject({ model: "AntMiner S19 XP" });
   });
 
   test("without asking for anything where the address has no port", () => {
