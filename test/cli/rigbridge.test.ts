@@ -126,7 +126,7 @@ describe("rigbridge simulate", () => {
       "--count",
       "0",
       "--mix",
-      "asic=1,xmrig=x,axeos=1,axeos=2",
+      "toaster=1,xmrig=x,axeos=1,axeos=2",
       "--base-port",
       "0",
       "--fault",
@@ -138,7 +138,7 @@ describe("rigbridge simulate", () => {
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
       "No rigs were started:",
-      `  --mix: "asic" is not a kind of rig; known kinds: ${rigKinds.join(", ")}`,
+      `  --mix: "toaster" is not a kind of rig; known kinds: ${rigKinds.join(", ")}`,
       "  --mix xmrig: must be a whole number from 1 to 40000",
       "  --mix axeos: is given twice",
       "  --count: must be a whole number from 1 to 40000",
