@@ -184,6 +184,13 @@ describe("its login", () => {
     await expect(failure).rejects.not.toThrow("geheim");
   });
 
+  test("when wrong is not sent again with every read", async () => {
+    const { rig, simulated } = await start({}, { username: "admin", password: "geheim" });
+    for (let reads = 0; reads < 3; reads += 1)
+      await expect(rig.read(deadline())).rejects.toMatchObject({ code: "rig.login" });
+    expect(simulated.requests.count).toBe(2);
+  });
+
   test("is not needed where the panel is open, which then offers no controls", async () => {
     const rig = await showing({ rtpow: "5G", locate: false });
     const reading = await rig.read(deadline());

@@ -16,7 +16,7 @@ export const iceriver: Driver = {
   name: "IceRiver",
   evidence: { readings: "other source", controls: "other source" },
   ports: [80],
-  login: { keys: ["username", "password"], adds: "located" },
+  login: { keys: ["username", "password"], adds: "read" },
   makersLogin: { username: "admin", password: "12345678" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new IceriverRig(link),

@@ -12,7 +12,7 @@ const usualUser = "seal";
 /** Before a read sends a refused password again. */
 const loginRetryAfterMs = 600_000;
 
-/** Sealminer's pages below /cgi-bin, with a session in a cookie. Without one they answer with something else than JSON. */
+/** Sealminer's pages below /cgi-bin, with a session in a cookie. Without one they answer with something other than JSON. */
 export class SealminerWeb {
   readonly #link: Link;
   readonly #refusal: Memo<RigbridgeError>;
@@ -74,7 +74,7 @@ export class SealminerWeb {
   async #send(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
     const cookie = this.#cookie ?? (await this.#logIn(signal));
     const reply = await this.#link.http.call({ ...call, headers: { cookie } }, signal);
-    // Some firmware sends whoever has no session to its login page.
+    // Some firmware redirects requests without a session to its login page.
     const isLogin = reply.status === 401 || reply.status === 403 || (reply.status >= 300 && reply.status < 400);
     if (isLogin) return { ...reply, body: "<login>" };
     if (reply.status >= 300) throw refusal(this.#link.http.at, call, reply);
