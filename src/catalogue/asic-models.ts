@@ -158,6 +158,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["RX#", "sha512256d", null],
   ],
   VolcMiner: [["D1", "scrypt", 15.5e9]],
+  Hammer: [["D10", "scrypt", 5e9]],
   Elphapex: [
     ["DG#", "scrypt", null],
     ["DG Home", "scrypt", 2.1e9],
@@ -226,7 +227,7 @@ export function asicModel(make: string | null, model: string | null): AsicModel 
 
 function lookedUp(make: string | null, model: string): AsicModel | null {
   const name = model
-    .replace(/^(?:antminer|avalon(?:miner)?|elphapex|innosilicon|whatsminer|volcminer)\s*/i, "")
+    .replace(/^(?:antminer|avalon(?:miner)?|elphapex|hammer|innosilicon|whatsminer|volcminer)\s*/i, "")
     .replaceAll("-", " ");
   return (
     entries.get(isAntminer(make, model) ? "Antminer" : (make ?? ""))?.find(({ begins }) => begins.test(name))?.facts ??

@@ -39,8 +39,11 @@ export interface Login {
   readonly password: string;
 }
 
-/** `ran`: tested with the real software; `recorded`: replies of a real device; otherwise the kind of document. */
-export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
+/**
+ * `ran`: tested with the real software; `recorded`: replies of a real device; otherwise the kind of document, or that
+ * neither exists.
+ */
+export type Evidence = "ran" | "recorded" | "vendor document" | "other source" | `never tried; built from ${string}`;
 
 /**
  * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; one more RPC command to

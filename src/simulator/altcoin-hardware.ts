@@ -123,6 +123,33 @@ export const altcoinHardware = {
     hashesPerDifficulty: 65_536,
     algorithm: "scrypt",
   },
+  /** VolcMiner's. */
+  volcminerD1: {
+    ...air,
+    model: "VolcMiner D1",
+    hashrate: 15.5e9,
+    power: 3_900,
+    fans: 4,
+    boards: 3,
+    chips: 105,
+    frequency: 1_900e6,
+    hashesPerDifficulty: 65_536,
+    algorithm: "scrypt",
+    giga: 1e6,
+  },
+  hammerD10: {
+    ...air,
+    model: "Hammer D10",
+    hashrate: 5e9,
+    power: 1_300,
+    fans: 4,
+    boards: 3,
+    chips: 108,
+    frequency: 810e6,
+    hashesPerDifficulty: 65_536,
+    algorithm: "scrypt",
+    giga: 1e6,
+  },
   /** Innosilicon's. */
   a9: {
     ...air,

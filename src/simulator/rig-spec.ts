@@ -111,12 +111,36 @@ export interface ElphapexSpec extends CommonSpec {
   readonly asleep?: boolean;
 }
 
+export interface HammerSpec extends CommonSpec {
+  readonly kind: "hammer";
+  /** Password of the user root of its web interface; default "root", the factory setting. */
+  readonly password?: string;
+}
+
+export interface HiveonSpec extends CommonSpec {
+  readonly kind: "hiveon";
+  /** Password of the user root of its web interface; default "root", the factory setting. */
+  readonly password?: string;
+}
+
 export interface LuxosSpec extends CommonSpec {
   readonly kind: "luxos";
   /** Whether it joins reports with `+`; default true. */
   readonly joins?: boolean;
   /** Whether its thermal management is on; default false. */
   readonly managed?: boolean;
+}
+
+export interface MskminerSpec extends CommonSpec {
+  readonly kind: "mskminer";
+  /** Password of the user admin of its web interface; default "root", the factory setting. */
+  readonly password?: string;
+}
+
+export interface VolcminerSpec extends CommonSpec {
+  readonly kind: "volcminer";
+  /** Password of the user root of its web interface; default "ltc@dog", the factory setting. */
+  readonly password?: string;
 }
 
 export interface VnishSpec extends CommonSpec {
@@ -203,13 +227,17 @@ export type RigSpec =
   | XmrigSpec
   | BraiinsSpec
   | ElphapexSpec
+  | HammerSpec
+  | HiveonSpec
   | LuxosSpec
+  | MskminerSpec
   | VnishSpec
   | EpicSpec
   | SealminerSpec
   | GoldshellSpec
   | AuradineSpec
   | IceriverSpec
+  | VolcminerSpec
   | ProgramSpec;
 
 export type RigKind = RigSpec["kind"];
@@ -227,6 +255,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   cgminer: [4028],
   luxos: [4028, 80],
   vnish: [80, 4028],
+  volcminer: [80, 4028],
   axeos: [80],
   epic: [4028, 80],
   auradine: [4028, 8080, 80],
@@ -238,6 +267,9 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   avalon: [4028, 80],
   braiins: [80, 4028],
   elphapex: [80],
+  hammer: [80, 4028],
+  hiveon: [80, 4028],
+  mskminer: [80, 4028],
   trex: [4067],
   zenemy: [4068],
   gminer: [10_555],
@@ -293,8 +325,10 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";
   if (spec.kind === "elphapex") return "dg1plus";
+  if (spec.kind === "hammer") return "hammerD10";
   if (spec.kind === "luxos") return "s19kpro";
-  if (spec.kind === "vnish") return "antminer";
+  if (spec.kind === "vnish" || spec.kind === "hiveon" || spec.kind === "mskminer") return "antminer";
+  if (spec.kind === "volcminer") return "volcminerD1";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
   if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];
   if (spec.kind === "braiins") return spec.generation === "bosminer" ? "s9" : "antminer";

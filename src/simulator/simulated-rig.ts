@@ -10,10 +10,13 @@ import { epic } from "./epic/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { goldshell } from "./goldshell/index.ts";
+import { hammer } from "./hammer/index.ts";
+import { hiveon } from "./hiveon.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
+import { mskminer } from "./mskminer.ts";
 import { programs } from "./programs/index.ts";
 import { Program } from "./programs/program.ts";
 import { mix } from "./random.ts";
@@ -22,6 +25,7 @@ import type { Conversation, RequestLog, RigBody } from "./rig.ts";
 import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
 import { sealminer } from "./sealminer/index.ts";
 import { vnish } from "./vnish/index.ts";
+import { volcminer } from "./volcminer/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
 import { xmrig } from "./xmrig/index.ts";
 
@@ -277,6 +281,12 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     }
     case "elphapex":
       return elphapex(rig, { password: spec.password ?? "root", asleep: spec.asleep ?? false });
+    case "hammer":
+      return hammer(rig, spec.password ?? "root");
+    case "hiveon":
+      return hiveon(rig, spec.password ?? "root");
+    case "mskminer":
+      return mskminer(rig, spec.password ?? "root");
     case "whatsminer": {
       const { generation = "v2", writable = true, compatible = true, errors = [] } = spec;
       const password = spec.password ?? (generation === "v3" ? "super" : "admin");
@@ -310,6 +320,8 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;
       return iceriver(rig, { username, password, hidesMac, sessionSeconds });
     }
+    case "volcminer":
+      return volcminer(rig, spec.password ?? "ltc@dog");
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });
     default: {

@@ -62,7 +62,6 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "braiins", generation: "bosminer" },
     credentials: root(""),
   },
-  { driver: "elphapex", rigs: "Elphapex DG series", spec: { kind: "elphapex" }, credentials: root("root") },
   { driver: "luxos", rigs: "LuxOS", spec: { kind: "luxos" } },
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   {
@@ -96,6 +95,16 @@ export const specimens: readonly Specimen[] = [
     credentials: { username: "admin", password: "12345678" },
   },
   { driver: "axeos", rigs: "Bitaxe, NerdAxe, NerdQAxe and LuckyMiner (AxeOS)", spec: { kind: "axeos" } },
+  { driver: "elphapex", rigs: "Elphapex DG series", spec: { kind: "elphapex" }, credentials: root("root") },
+  { driver: "volcminer", rigs: "VolcMiner", spec: { kind: "volcminer" }, credentials: root("ltc@dog") },
+  { driver: "hammer", rigs: "Hammer", spec: { kind: "hammer" }, credentials: root("root") },
+  { driver: "hiveon", rigs: "Hiveon on Antminer", spec: { kind: "hiveon" }, credentials: root("root") },
+  {
+    driver: "mskminer",
+    rigs: "MSKMiner on Antminer",
+    spec: { kind: "mskminer" },
+    credentials: { username: "admin", password: "root" },
+  },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
   { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },
   {

@@ -211,7 +211,7 @@ describe("a device that no driver reads yet is named", () => {
           : login("blackMiner Configuration"),
       ),
     );
-    expect(found).toMatchObject({ driver: { id: "cgminer" }, identity: { make: "VolcMiner" } });
+    expect(found).toMatchObject({ driver: { id: "volcminer" }, identity: { make: "VolcMiner" } });
   });
 });
 

@@ -63,6 +63,11 @@ describe("models are found by the beginning of their name, the longest first", (
     ["Antminer", "Antminer S19 XP Hyd. (257Th)", 257e12],
     ["Braiins", "Antminer S9j", 13.5e12],
     ["MSKMiner", "S19-88 v.2.6.0.39", 100e12],
+    ["Hiveon", "Antminer S19 (Hiveon 1.04)", 100e12],
+    ["Elphapex", "DG1", 11e9],
+    ["Elphapex", "DG1+", 14e9],
+    ["VolcMiner", "VolcMiner D1", 15.5e9],
+    ["Hammer", "Hammer D10", 5e9],
     ["Antminer", "Antminer Z9-Mini", 10e3],
     ["WhatsMiner", "M30S++ VH60", 112e12],
     ["Avalon", "AvalonMiner 1246-83", 88e12],
@@ -83,6 +88,7 @@ describe("models are found by the beginning of their name, the longest first", (
 
   test("a new model of a known series has its algorithm", () => {
     expect(asicModel("Antminer", "Antminer S99")).toMatchObject({ algorithm: "sha256", nameplate: null });
+    expect(asicModel("Elphapex", "DG2")).toMatchObject({ algorithm: "scrypt", nameplate: null });
   });
 });
 

@@ -23,7 +23,10 @@ const isNameless = ({ rigs, driver, spec }: Specimen): boolean =>
 /** Without a login nothing can be told. */
 const steerable = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
 /** Two alike cannot be told apart by what plain cgminer and mining programs say. */
-const named = steerable.filter(({ driver, spec }) => driver !== "cgminer" && !isProgram(spec.kind));
+const named = steerable.filter(
+  // MSKMiner takes no commands.
+  ({ driver, spec }) => driver !== "cgminer" && driver !== "mskminer" && !isProgram(spec.kind),
+);
 /** Those that keep a session or token from one command to the next, with a switch that is told in it. */
 const withSession = [
   ["WhatsMiner with API v2", "mining"],

@@ -13,10 +13,13 @@ import { epic } from "./epic/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
 import { goldshell } from "./goldshell/index.ts";
+import { hammer } from "./hammer/index.ts";
+import { hiveon } from "./hiveon/index.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
 import { miniz } from "./miniz/index.ts";
+import { mskminer } from "./mskminer/index.ts";
 import { nanominer } from "./nanominer/index.ts";
 import { nbminer } from "./nbminer/index.ts";
 import { onezerominer } from "./onezerominer/index.ts";
@@ -26,6 +29,7 @@ import { srbminer } from "./srbminer/index.ts";
 import { teamblack } from "./teamblack/index.ts";
 import { trex } from "./trex/index.ts";
 import { vnish } from "./vnish/index.ts";
+import { volcminer } from "./volcminer/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
 import { wildrig } from "./wildrig/index.ts";
 import { xmrig } from "./xmrig/index.ts";
@@ -48,6 +52,10 @@ export const drivers: readonly Driver[] = [
   elphapex,
   goldshell,
   sealminer,
+  volcminer,
+  hammer,
+  hiveon,
+  mskminer,
   // Mining programs: each requests its own page.
   trex,
   zenemy,

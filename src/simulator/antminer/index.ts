@@ -1,4 +1,4 @@
-import { dialects } from "../cgminer/dialects.ts";
+import { type Dialect, dialects } from "../cgminer/dialects.ts";
 import { cgminer } from "../cgminer/index.ts";
 import { objectIn } from "../json.ts";
 import { noHead, type Reply, rpcReply } from "../reply.ts";
@@ -10,15 +10,21 @@ import { answerWeb } from "./web.ts";
 
 /**
  * Bitmain's firmware: a read-only RPC, and a web interface of CGI pages with a digest login. A change of the
- * configuration restarts the mining program, which then does not answer for a while.
+ * configuration restarts the mining program, which then does not answer for a while. `firmware`: of another maker, with the
+ * same pages.
  */
-export function antminer(body: RigBody, options: AntminerOptions): Conversation {
+export function antminer(
+  body: RigBody,
+  options: AntminerOptions,
+  firmware: Partial<Pick<Dialect, "version" | "powers">> = {},
+): Conversation {
   const kind: AntminerModel = antminerModels[options.model];
   const config = { mode: 0, fan: null };
   const rig: AntminerRig = { body, kind, options, config, blinks: false, silentUntil: 0 };
   const dialect = {
     ...dialects.bmminer,
     version: { ...dialects.bmminer.version, Miner: kind.miner, CompileTime: kind.compiled, Type: kind.type },
+    ...firmware,
   };
   const bmminer = cgminer(body, { dialect, privileged: false }).rpc ?? (() => null);
   return {

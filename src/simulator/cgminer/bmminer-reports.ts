@@ -13,15 +13,18 @@ export const counted = ({ hardware }: RigModel, rate: number): number => rate / 
 export const countedOfBoard = ({ hardware }: RigModel, rate: number): number =>
   rate / (hardware.gigaOfBoards ?? hardware.giga ?? 1e9);
 
-export function summary(out: Writer, model: RigModel): void {
+/** The name of a rate: `GHS 5s`, or `MHS 5s` where the firmware names its unit. */
+const rateName = ({ mhs }: Dialect, over: string): string => `${mhs === true ? "M" : "G"}HS ${over}`;
+
+export function summary(out: Writer, model: RigModel, dialect: Dialect): void {
   const { accepted, rejected } = model.shares;
   const difficulty = model.pools[0]?.difficulty ?? 0;
   const minutes = Math.max(1, model.elapsed) / 60;
   out.record();
   out.int("Elapsed", model.elapsed);
-  out.fixed("GHS 5s", counted(model, model.hashrate(5)), 2);
-  out.fixed("GHS av", counted(model, model.averageHashrate), 2);
-  out.fixed("GHS 30m", counted(model, model.hashrate(1800)), 2);
+  out.fixed(rateName(dialect, "5s"), counted(model, model.hashrate(5)), 2);
+  out.fixed(rateName(dialect, "av"), counted(model, model.averageHashrate), 2);
+  if (dialect.mhs !== true) out.fixed("GHS 30m", counted(model, model.hashrate(1800)), 2);
   out.int("Found Blocks", 0);
   out.int("Getwork", model.elapsed / 13);
   out.int("Accepted", accepted);
@@ -127,13 +130,9 @@ const slots = [1, 2, 3, 4];
 
 export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   const { boards, chips, fans } = model.hardware;
-  const { Miner = "", CompileTime = "", Type = "", BMMiner = "" } = dialect.version;
   const frequency = Math.round(model.frequency / 1e6);
   out.record();
-  out.text("BMMiner", BMMiner);
-  out.text("Miner", Miner);
-  out.text("CompileTime", CompileTime);
-  out.text("Type", Type);
+  for (const [key, value] of Object.entries(dialect.version)) if (key !== "API") out.text(key, value);
   out.record();
   out.int("STATS", 0);
   out.text("ID", "BTM_SOC0");
@@ -142,8 +141,8 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   out.fixed("Wait", 0, 6);
   out.fixed("Max", 0, 6);
   out.fixed("Min", 99_999_999, 6);
-  out.fixed("GHS 5s", counted(model, model.hashrate(5)), 2);
-  out.fixed("GHS av", counted(model, model.averageHashrate), 2);
+  out.fixed(rateName(dialect, "5s"), counted(model, model.hashrate(5)), 2);
+  out.fixed(rateName(dialect, "av"), counted(model, model.averageHashrate), 2);
   out.fixed("rate_30m", counted(model, model.hashrate(1800)), 2);
   out.int("Mode", model.mining ? 0 : 1);
   out.int("miner_count", boards);
@@ -152,15 +151,27 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   for (const slot of slots) out.int(`fan${slot}`, slot <= fans ? model.fanRpm - 40 * (slot - 1) : 0);
   out.int("temp_num", boards);
   for (const slot of slots) board(out, model, slot);
-  out.fixed("total_rateideal", counted(model, model.ratedHashrate), 2);
+  if (dialect.mhs !== true) out.fixed("total_rateideal", counted(model, model.ratedHashrate), 2);
   if (model.hardware.giga === undefined) out.text("rate_unit", "GH");
   out.int("total_freqavg", frequency);
   out.int("total_acn", boards * chips);
   out.fixed("total rate", counted(model, model.averageHashrate), 2);
   out.int("temp_max", 0);
   out.int("no_matching_work", model.hardwareErrors);
-  out.text("miner_version", Miner);
+  if (dialect.powers === true) powers(out, model);
+  out.text("miner_version", dialect.version.Miner ?? "");
   out.text("miner_id", mix(model.seed, 3).toString(16).padStart(8, "0").repeat(2));
+}
+
+function powers(out: Writer, model: RigModel): void {
+  const { boards } = model.hardware;
+  for (let board = 1; board <= boards; board += 1) {
+    out.int(`chain_power${board}`, model.power / boards);
+    out.fixed(`chain_voltage${board}`, model.voltage, 1);
+  }
+  out.int("total_power", model.power);
+  out.text("tune_running", "0");
+  out.text("psu_status", "PSU OK");
 }
 
 /** A slot without a board has zeros and empty strings. */

@@ -29,7 +29,7 @@ const version: Run = ({ dialect }) =>
 
 const summary: Run = ({ model, dialect }) =>
   titled(11, "Summary", "SUMMARY", (out) =>
-    dialect.bitmain ? bmminer.summary(out, model) : reports.summary(out, model, dialect),
+    dialect.bitmain ? bmminer.summary(out, model, dialect) : reports.summary(out, model, dialect),
   );
 
 const poolList: Run = ({ model, dialect }) =>

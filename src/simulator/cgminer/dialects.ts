@@ -18,6 +18,10 @@ export interface Dialect {
   readonly lacks: ReadonlySet<string>;
   /** Reports in the form of Bitmain's firmware. */
   readonly bitmain: boolean;
+  /** These name their rates MHS. */
+  readonly mhs?: true;
+  /** And have the power of the boards and the state of the power supply. */
+  readonly powers?: true;
   /** H/s that it counts in fields named MHS, where it is not 1e6. */
   readonly mega?: number;
 }

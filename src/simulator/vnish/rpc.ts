@@ -1,4 +1,5 @@
 import * as bmminer from "../cgminer/bmminer-reports.ts";
+import { dialects } from "../cgminer/dialects.ts";
 import { shareOfBoard, temperatureOfBoard } from "../cgminer/reports.ts";
 import { JsonWriter } from "../cgminer/writer.ts";
 import { objectIn } from "../json.ts";
@@ -87,7 +88,7 @@ const reports: ReadonlyMap<string, RpcReport> = new Map<string, RpcReport>([
     {
       code: 11,
       words: "Summary",
-      sections: ({ model }) => ({ SUMMARY: written((out) => bmminer.summary(out, model)) }),
+      sections: ({ model }) => ({ SUMMARY: written((out) => bmminer.summary(out, model, dialects.bmminer)) }),
     },
   ],
   [

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
@@ -8,8 +9,10 @@ import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
 import type { ElphapexSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { startRig } from "../../simulated-rig.ts";
+import { linkOf } from "../link-double.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { expectContractReads } from "./contract-reads.ts";
 
 const login = { username: "root", password: "root" };
 
@@ -255,4 +258,54 @@ describe("one broken page of an Elphapex costs a note, not the read", () => {
     const reading = await damaged({ get_system_info: JSON.stringify({ minertype: "DG1", macaddr: "" }) });
     expect(reading.identity).toMatchObject({ model: "DG1", mac: null });
   });
+});
+
+test("whatever its pages hold, a read ends within the contract or with a documented error", async () => {
+  const odd = fc.oneof(
+    fc.constantFrom<unknown>(null, "", "nan", "-1", 255, 1e308, -1000, [], {}, [null]),
+    fc.jsonValue(),
+  );
+  const some = (...keys: string[]): fc.Arbitrary<unknown> =>
+    fc.oneof(odd, fc.record(Object.fromEntries(keys.map((key) => [key, odd])), { requiredKeys: [] }));
+  const listOf = (each: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+    fc.oneof(odd, fc.array(each, { maxLength: 3 }));
+  const chain = fc.record({
+    chip: some("index", "rate_real", "asic_num", "asic", "sn"),
+    temperatures: fc.record({ temp_pcb: listOf(odd), temp_chip: listOf(odd) }),
+  });
+  const said = fc.record({
+    get_system_info: some("minertype", "macaddr", "hostname", "Algorithm", "system_filesystem_version"),
+    get_miner_conf: fc.record({ pools: listOf(some("url", "user", "pass")), "fc-work-mode": odd, "fc-fan-ctrl": odd }),
+    stats: fc.record({
+      INFO: some("type", "dev_sn"),
+      STATS: listOf(
+        fc.record({
+          rate_5s: odd,
+          rate_avg: odd,
+          rate_unit: odd,
+          elapsed: odd,
+          fan_num: odd,
+          fan: listOf(odd),
+          chain: listOf(chain.map(({ chip, temperatures }) => Object.assign({}, chip, temperatures))),
+        }),
+      ),
+    }),
+    pools: fc.record({ POOLS: listOf(some("index", "url", "user", "status", "priority", "accepted")) }),
+    summary: fc.record({
+      SUMMARY: listOf(fc.record({ bestshare: odd, status: listOf(some("type", "status", "msg")) })),
+    }),
+    get_blink_status: some("blink"),
+  });
+  await expectContractReads(
+    said,
+    (pages) => {
+      const known: Readonly<Record<string, unknown>> = pages;
+      const call = async ({ path }: { readonly path: string }) => {
+        const body = JSON.stringify(known[/\/(\w+)\.cgi/.exec(path)?.[1] ?? ""]) ?? "";
+        return { status: 200, headers: {}, body, notes: [] };
+      };
+      return connect(elphapex, linkOf({ credentials: login, http: { call } }));
+    },
+    200,
+  );
 });

@@ -116,7 +116,7 @@ describe("MSKMiner on Bitmain's hardware", () => {
     const { driver, identity, rig } = await found(
       await answering({ version: version(msk), summary, stats: chains({}, "S19-88 v.2.6") }),
     );
-    expect({ driver: driver.id, make: identity.make }).toEqual({ driver: "cgminer", make: "MSKMiner" });
+    expect({ driver: driver.id, make: identity.make }).toEqual({ driver: "mskminer", make: "MSKMiner" });
     const reading = await rig.read(deadline());
     expect(reading.identity.make).toBe("MSKMiner");
     expect(reading.readings.algorithm).toBe("sha256");

@@ -54,12 +54,7 @@ export const places = 3;
 export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep", 2: "high", 3: "low" };
 /** Throws `rig.garbled` without a list of pools: such a configuration is never written back. */
 export function configOf(at: string, rest: TolerantReader, names: FieldNames): MinerConfig {
-  if (!rest.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
-  const pools = rest.list("pools", places).flatMap((pool) => {
-    const url = pool.text("url", 255);
-    if (url === null) return [];
-    return { url, user: pool.text("user", 255) ?? "", pass: passwordOf(pool) };
-  });
+  const pools = configuredPools(at, rest);
   const manual = rest.boolean(names.fanSwitch) ?? false;
   const modes = { min: Math.min(0, names.asleep) };
   return {
@@ -70,6 +65,16 @@ export function configOf(at: string, rest: TolerantReader, names: FieldNames): M
     modeIsText: rest.isText(rest.has(names.mode) ? names.mode : "miner-mode"),
     fan: manual ? rest.number(names.fanPercent, { max: 100 }) : null,
   };
+}
+
+/** Throws `rig.garbled` without a list of pools. */
+export function configuredPools(at: string, config: TolerantReader): ConfiguredPool[] {
+  if (!config.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
+  return config.list("pools", places).flatMap((pool) => {
+    const url = pool.text("url", 255);
+    if (url === null) return [];
+    return { url, user: pool.text("user", 255) ?? "", pass: passwordOf(pool) };
+  });
 }
 
 /** A password of asterisks is hidden. */
@@ -98,12 +103,7 @@ export function documentOf(
  * whole configuration from them.
  */
 export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, string> {
-  const form: Record<string, string> = {};
-  for (const [index, { url, user, pass }] of inPlaces(pools).entries()) {
-    form[`_ant_pool${index + 1}url`] = url;
-    form[`_ant_pool${index + 1}user`] = user;
-    form[`_ant_pool${index + 1}pw`] = pass;
-  }
+  const form = poolFields("_ant_", pools);
   form._ant_nobeeper = String(rest.boolean("bitmain-nobeeper") ?? false);
   form._ant_notempoverctrl = String(rest.boolean("bitmain-notempoverctrl") ?? false);
   form._ant_fan_customize_switch = String(fan !== null);
@@ -111,14 +111,27 @@ export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, 
   form._ant_freq = rest.text("bitmain-freq") ?? "";
   form._ant_voltage = rest.text("bitmain-voltage") ?? "";
   if (mode !== null) form._ant_work_mode = String(mode);
-  for (const value of Object.values(form)) {
-    if (!survivesScript.test(value))
-      throw invalid(
-        "pool",
-        "this rig's old firmware cannot store such characters; use A-Z, 0-9 and . _ - : / + @ # $ , ; = < > ? [ ] ^ |",
-      );
+  return scriptForm(form);
+}
+
+/** The fields of all places for pools: `_ant_pool1url`. */
+export function poolFields(prefix: string, pools: readonly ConfiguredPool[]): Record<string, string> {
+  const form: Record<string, string> = {};
+  for (const [index, { url, user, pass }] of inPlaces(pools).entries()) {
+    form[`${prefix}pool${index + 1}url`] = url;
+    form[`${prefix}pool${index + 1}user`] = user;
+    form[`${prefix}pool${index + 1}pw`] = pass;
   }
   return form;
+}
+
+/** The form unchanged. Throws `input.invalid` where a shell script would spoil it. */
+export function scriptForm(form: Record<string, string>): Record<string, string> {
+  if (Object.values(form).every((value) => survivesScript.test(value))) return form;
+  throw invalid(
+    "pool",
+    "this rig's old firmware cannot store such characters; use A-Z, 0-9 and . _ - : / + @ # $ , ; = < > ? [ ] ^ |",
+  );
 }
 
 /** The characters that the script decodes; any other would be stored as a %-code or end the value. */
@@ -164,9 +177,9 @@ export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
 
 /**
  * The configured pools with the counters of the running program: a change shows at once, although the program needs
- * minutes to restart with it. Where the program reports none as active, the first that is not dead is.
+ * minutes to restart with it. Pools of the firmware's maker, which only the program lists, come last. Where the program reports none as active, the first that is not dead is.
  */
-export function poolsOf(config: MinerConfig, running: readonly PoolReading[]): PoolReading[] {
+export function poolsOf(config: Pick<MinerConfig, "pools" | "mode">, running: readonly PoolReading[]): PoolReading[] {
   const left = [...running];
   const pools = config.pools.map(({ url, user }, index): PoolReading => {
     const at = left.findIndex((each) => isSameUrl(each.url, url) && each.worker === user);
@@ -175,9 +188,10 @@ export function poolsOf(config: MinerConfig, running: readonly PoolReading[]): P
       ? { ...uncounted, index, priority: index, url, worker: user }
       : { ...found, index, priority: index };
   });
-  if (config.mode === asleep || pools.some(({ active }) => active)) return pools;
+  const all = [...pools, ...left.filter(({ devFee }) => devFee)];
+  if (config.mode === asleep || all.some(({ active }) => active)) return all;
   const first = pools.find(({ status }) => status !== "dead");
-  return pools.map((pool) => ({ ...pool, active: pool === first }));
+  return all.map((pool) => ({ ...pool, active: pool === first }));
 }
 
 const uncounted = {

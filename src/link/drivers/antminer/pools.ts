@@ -24,7 +24,7 @@ export function listPools(change: (to: (pools: Pools) => Pools, signal: AbortSig
   };
 }
 
-export function listActions({ pools }: MinerConfig): PoolAction[] {
+export function listActions({ pools }: Pick<MinerConfig, "pools">): PoolAction[] {
   const many: PoolAction[] = pools.length > 1 ? ["switch", "remove", "prioritize"] : [];
   return [...(pools.length < places ? (["add"] as const) : []), "use", ...many];
 }

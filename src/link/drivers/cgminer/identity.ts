@@ -14,6 +14,7 @@ const makes: readonly (readonly [RegExp, string])[] = [
   [/KAONSU|MARAFW/, "MARA"],
   [/VNISH/, "VNish"],
   [/VOLCMINER/, "VolcMiner"],
+  [/HAMMER/, "Hammer"],
   // It calls itself BMMiner, like Bitmain's own.
   [/RWGLR/, "MSKMiner"],
   [/ANTMINER|BMMINER/, "Antminer"],
@@ -68,7 +69,7 @@ export function kindOf(version: unknown, stats: unknown): Kind | undefined {
     identity: {
       make,
       model,
-      firmware: make === "Antminer" ? (build(reply) ?? build(first)) : (firmware(reply) ?? firmware(first)),
+      firmware: makesOfBuilds.has(make ?? "") ? (build(reply) ?? build(first)) : (firmware(reply) ?? firmware(first)),
       mac: normalMac(reply.text("MAC")),
       hostname: null,
       serial: reply.text("DNA"),
@@ -95,6 +96,9 @@ function firmware(reply: TolerantReader): string | null {
   const version = reply.text(program);
   return version === null || program === "Miner" ? version : `${program.toLowerCase()} ${version}`;
 }
+
+/** Makers whose firmware is identified by its build time. */
+const makesOfBuilds: ReadonlySet<string> = new Set(["Antminer", "Hammer", "Hiveon", "MSKMiner"]);
 
 /** Bitmain's `Miner` is the mining program ("uart_trans.1.3"); its firmware is identified by its build time. */
 const build = (reply: TolerantReader): string | null =>

@@ -7,6 +7,7 @@ import type { RigFirmware } from "../../firmware.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import type { Pace } from "../../pace.ts";
+import { tuning } from "../../reason.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { Access } from "../shared/access.ts";
@@ -112,6 +113,7 @@ class CgminerRig implements Rig {
       software: kind?.software ?? null,
       logInterval: snapshot.rates.seconds,
       workUtility: snapshot.summary.number("Work Utility"),
+      ...(snapshot.bitmain?.isTuning === true ? { halt: tuning } : {}),
     };
   }
 

@@ -107,19 +107,26 @@ export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }:
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
     shares: {
-      accepted: summary.integer("Accepted") ?? total(own.map(({ accepted }) => accepted)),
-      rejected: summary.integer("Rejected") ?? total(own.map(({ rejected }) => rejected)),
+      accepted: sharesIn(summary, "Accepted", total(own.map(({ accepted }) => accepted))),
+      rejected: sharesIn(summary, "Rejected", total(own.map(({ rejected }) => rejected))),
       hardwareErrors:
         summary.integer("Hardware Errors") ??
         total(bitmain?.hardwareErrors ?? []) ??
         bitmain?.summary.integer("no_matching_work") ??
         null,
     },
-    errors: numbered.flatMap(({ reading: { name, status } }) =>
-      status === "sick" || status === "dead" ? [{ code: `device.${status}`, text: `${name} is ${status}` }] : [],
-    ),
+    errors: [
+      ...numbered.flatMap(({ reading: { name, status } }) =>
+        status === "sick" || status === "dead" ? [{ code: `device.${status}`, text: `${name} is ${status}` }] : [],
+      ),
+      ...(bitmain === null || bitmain.supplyFault === null ? [] : [{ code: "psu", text: bitmain.supplyFault }]),
+    ],
   };
 }
+
+/** Hammer's firmware writes its rejected shares under both names, as a text ("156.0000"): then those of the pools count. */
+const sharesIn = (summary: TolerantReader, key: string, ofPools: number | null): number | null =>
+  (summary.isText(key) ? ofPools : null) ?? summary.integer(key) ?? ofPools;
 
 /** Whether statistics contain the figures of a summary, as Bitmain's do. */
 export const standsInForSummary = (stats: unknown): boolean =>

@@ -117,7 +117,7 @@ class ElphapexRig implements Rig {
         ...readings,
         hashrate,
         algorithm:
-          this.#system?.text("Algorithm")?.toLowerCase() ?? asicModel("Elphapex", identity.model)?.algorithm ?? null,
+          asicModel("Elphapex", identity.model)?.algorithm ?? this.#system?.text("Algorithm")?.toLowerCase() ?? null,
         mining: sleeps ? false : hashrate === null ? null : hashrate > 0,
         mode: config === null || config.mode === null ? null : sleeps ? "sleep" : nameOf(config.mode),
         locate: this.#blinks,

@@ -14,6 +14,9 @@ export interface BitmainStats {
   readonly hashrateExpected: number | null;
   /** W; only firmware of other makers reports it here. */
   readonly power: number | null;
+  /** The state of its power supply where that is a fault, in its own words. */
+  readonly supplyFault: string | null;
+  readonly isTuning: boolean;
   /** H/s that a G of this rig means, where its statistics state a unit. */
   readonly stated: number | null;
   /** By board. */
@@ -40,7 +43,9 @@ export function bitmainStats(stats: readonly TolerantReader[], model: AsicModel 
     boards: present.map((slot) => board(chains, slot, ofBoards)),
     fans: fans(chains),
     hashrateExpected: chains.number("total_rateideal", { times: unitFor(chains.number("total_rateideal")), absent: 0 }),
-    power: chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 }),
+    power: power(chains, present),
+    supplyFault: supplyFault(chains),
+    isTuning: chains.has("tune_running") && chains.boolean("tune_running") === true,
     stated,
     hardwareErrors: present.map((slot) => chains.integer(`chain_hw${slot}`)),
     summary: chains,
@@ -58,9 +63,26 @@ function board(chains: TolerantReader, slot: number, unit: number): Board {
     chips: found - Math.min(broken, found),
     chipsExpected: broken > 0 ? found : null,
     frequency: frequency(chains, slot),
-    voltage: chains.number(`chain_vol${slot}`, { times: 1e-3, absent: 0, max: 100 }),
+    voltage:
+      chains.number(`chain_vol${slot}`, { times: 1e-3, absent: 0, max: 100 }) ??
+      chains.number(`chain_voltage${slot}`, { absent: 0, max: 100 }),
     serial: null,
   };
+}
+
+/** Of the rig, or of its boards. Hiveon's `chain_power` is a text that begins with the total: "1240 (3 x 413)". */
+function power(chains: TolerantReader, present: readonly number[]): number | null {
+  const named = chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 });
+  if (named !== null) return named;
+  const begin = Number.parseFloat(chains.text("chain_power") ?? "");
+  if (begin > 0) return begin;
+  const ofBoards = present.map((slot) => chains.number(`chain_power${slot}`, { absent: 0 }));
+  return ofBoards.includes(null) ? null : total(ofBoards);
+}
+
+function supplyFault(chains: TolerantReader): string | null {
+  const state = chains.text("psu_status");
+  return state === null || /\bok\b/i.test(state) ? null : state;
 }
 
 /** Under the names of all generations. */
