@@ -1,12 +1,12 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes } from "../../tolerant-reader.ts";
 import { freshPools } from "../shared/cgminer-pools.ts";
-import { accepted, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
+import { ratesOf, statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
+import { besideRpc, firstRecordOf, RpcReports, recordsOf } from "../shared/rpc-reports.ts";
 import { SeldomPages } from "../shared/seldom-pages.ts";
 import { WholeListPools } from "../shared/whole-list-pools.ts";
 import { AuradineApi } from "./api.ts";
@@ -39,7 +39,7 @@ function recognise({ root, version }: Signs): Partial<Identity> | undefined {
 }
 
 const rpcReports = ["summary", "devs", "pools"] as const;
-type Reports = Record<(typeof rpcReports)[number], unknown>;
+type Reports = RpcReports<(typeof rpcReports)[number]>;
 /** In every read, since commands change them. */
 const livePages = ["mode", "psu", "led"] as const;
 type LivePage = (typeof livePages)[number];
@@ -79,9 +79,9 @@ class AuradineRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const reports = await this.#reports(signal, notes);
+    const reports = await RpcReports.read(this.#link.rpc, rpcReports, signal, notes);
     await this.#counts.refresh(signal);
-    const live = await this.#live(signal, notes);
+    const live = await besideRpc(this.#api, "its web API does", notes, () => this.#livePages(signal));
     if (live !== null) {
       await this.#brisk.refresh(signal);
       await this.#seldom.refresh(signal);
@@ -93,7 +93,7 @@ class AuradineRig implements Rig {
     if (locked !== null) notes.add(locked.text);
     const rates = ratesOf(snapshot.summary);
     return {
-      identity: identityOf(snapshot, statusOf(reports.summary)?.program ?? null),
+      identity: identityOf(snapshot, statusOf(reports.value("summary"))?.program ?? null),
       readings: { ...readings, notes: notes.list() },
       pools,
       devices: devicesOf(snapshot, readings.boards),
@@ -123,41 +123,20 @@ class AuradineRig implements Rig {
     this.#api.close();
   }
 
-  async #reports(signal: AbortSignal, notes: Notes): Promise<Reports> {
-    const found: Reports = { summary: undefined, devs: undefined, pools: undefined };
-    for (const command of rpcReports) {
-      const reply = await this.#link.rpc.send(command, undefined, signal);
-      notes.addAll(reply.notes);
-      found[command] = reply.value;
-    }
-    accepted(this.#link.rpc.at, "summary", found.summary);
-    return found;
-  }
-
-  /** null without its login, and while the API does not answer; the RPC is read nevertheless. */
-  async #live(signal: AbortSignal, notes: Notes): Promise<ReadonlyMap<LivePage, unknown> | null> {
-    if (this.#api.locked?.why === "login missing") return null;
+  async #livePages(signal: AbortSignal): Promise<ReadonlyMap<LivePage, unknown>> {
     const pages = new Map<LivePage, unknown>();
-    try {
-      for (const page of livePages) pages.set(page, await this.#api.get(page, signal));
-      return pages;
-    } catch (error) {
-      if (!(error instanceof RigbridgeError) || error.code === "rig.timeout") throw error;
-      if (error.code !== "rig.login") notes.add("its web API does not answer, so only its RPC is read");
-      return null;
-    }
+    for (const page of livePages) pages.set(page, await this.#api.get(page, signal));
+    return pages;
   }
 
   #snapshot(reports: Readonly<Reports>, live: ReadonlyMap<LivePage, unknown> | null, notes: Notes): Snapshot {
-    const list = (value: unknown, section: string): readonly TolerantReader[] =>
-      new TolerantReader(value, notes, "").list(section, 64);
-    const first = (value: unknown, section: string): TolerantReader =>
-      list(value, section)[0] ?? new TolerantReader(undefined, notes, section);
+    const list = (value: unknown, section: string) => recordsOf(value, section, notes);
+    const first = (value: unknown, section: string) => firstRecordOf(value, section, notes);
     const known = live !== null;
     return {
-      summary: first(reports.summary, "SUMMARY"),
-      devs: list(reports.devs, "DEVS"),
-      pools: list(reports.pools, "POOLS"),
+      summary: reports.first("summary"),
+      devs: reports.list("devs"),
+      pools: reports.list("pools"),
       mode: first(live?.get("mode"), "Mode"),
       psu: first(live?.get("psu"), "PSU"),
       led: first(live?.get("led"), "LED"),

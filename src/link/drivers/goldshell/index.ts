@@ -1,11 +1,11 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { accepted, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
+import { poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
+import { besideRpc, RpcReports, recordsOf } from "../shared/rpc-reports.ts";
 import { SeldomPages } from "../shared/seldom-pages.ts";
 import { GoldshellApi } from "./api.ts";
 import { offers } from "./controls.ts";
@@ -38,7 +38,7 @@ function recognise({ root, version }: Signs): Partial<Identity> | undefined {
 }
 
 const rpcReports = ["summary", "devs", "pools"] as const;
-type Reports = Record<(typeof rpcReports)[number], unknown>;
+type Reports = RpcReports<(typeof rpcReports)[number]>;
 
 class GoldshellRig implements Rig {
   readonly #link: Link;
@@ -67,9 +67,9 @@ class GoldshellRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const reports = await this.#reports(signal, notes);
+    const reports = await RpcReports.read(this.#link.rpc, rpcReports, signal, notes);
     await this.#details.refresh(signal);
-    const setting = await this.#setting(signal, notes);
+    const setting = await besideRpc(this.#api, "its web API does", notes, () => this.#api.get("setting", signal));
     await this.#status.refresh(signal);
     if (setting !== null) await this.#algorithms.refresh(signal);
     const snapshot = this.#snapshot(reports, setting, notes);
@@ -105,38 +105,15 @@ class GoldshellRig implements Rig {
     this.#api.close();
   }
 
-  async #reports(signal: AbortSignal, notes: Notes): Promise<Reports> {
-    const found: Reports = { summary: undefined, devs: undefined, pools: undefined };
-    for (const command of rpcReports) {
-      const reply = await this.#link.rpc.send(command, undefined, signal);
-      notes.addAll(reply.notes);
-      found[command] = reply.value;
-    }
-    accepted(this.#link.rpc.at, "summary", found.summary);
-    return found;
-  }
-
-  /** null without its login, and while the API does not answer; the RPC is read nevertheless. */
-  async #setting(signal: AbortSignal, notes: Notes): Promise<unknown> {
-    if (this.#api.locked?.why === "login missing") return null;
-    try {
-      return await this.#api.get("setting", signal);
-    } catch (error) {
-      if (!(error instanceof RigbridgeError) || error.code === "rig.timeout") throw error;
-      if (error.code !== "rig.login") notes.add("its web API does not answer, so only its RPC is read");
-      return null;
-    }
-  }
-
   #snapshot(reports: Reports, setting: unknown, notes: Notes): Snapshot {
-    const list = (value: unknown, section: string): readonly TolerantReader[] =>
-      new TolerantReader(value, notes, "").list(section, 64);
     const details = this.#details.value("devdetails");
-    const [listed = []] = ["DEVS", "DEVDETAILS"].map((name) => list(details, name)).filter(({ length }) => length > 0);
+    const [listed = []] = ["DEVS", "DEVDETAILS"]
+      .map((name) => recordsOf(details, name, notes))
+      .filter(({ length }) => length > 0);
     return {
-      summary: list(reports.summary, "SUMMARY")[0] ?? new TolerantReader(undefined, notes, "summary"),
-      devs: list(reports.devs, "DEVS"),
-      pools: list(reports.pools, "POOLS"),
+      summary: reports.first("summary"),
+      devs: reports.list("devs"),
+      pools: reports.list("pools"),
       details: listed,
       status: this.#status.page("status", notes),
       setting: new TolerantReader(setting ?? undefined, notes, "setting"),

@@ -9,6 +9,7 @@ import { Access } from "../shared/access.ts";
 import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
 import { accepted, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
+import { besideRpc, RpcReports } from "../shared/rpc-reports.ts";
 import { devicesOf, identityOf, isOn, modeOf, modesOf, readingsOf, type Snapshot } from "./readings.ts";
 import { SealminerWeb } from "./web.ts";
 
@@ -31,7 +32,6 @@ const recognise = ({ version }: Signs): Partial<Identity> | undefined =>
   isRecord(version) && /BDMINER/i.test(JSON.stringify(version)) ? { make: "Sealminer" } : undefined;
 
 const rpcReports = ["summary", "stats", "pools"] as const;
-type Reports = Record<(typeof rpcReports)[number], unknown>;
 
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 const commands = [...Object.values(poolCommands), "restart", "ascset"];
@@ -56,16 +56,12 @@ class SealminerRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const reports = await this.#reports(signal, notes);
+    const reports = await RpcReports.read(this.#link.rpc, rpcReports, signal, notes);
     await this.#askAccess(signal);
-    const info = await this.#info(signal, notes);
-    const list = (value: unknown, section: string): readonly TolerantReader[] =>
-      new TolerantReader(value, notes, "").list(section, 64);
-    const first = (value: unknown, section: string): TolerantReader =>
-      list(value, section)[0] ?? new TolerantReader(undefined, notes, section);
+    const info = await besideRpc(this.#web, "its pages do", notes, () => this.#web.get("get_system_info", signal));
     const snapshot: Snapshot = {
-      summary: first(reports.summary, "SUMMARY"),
-      stats: first(reports.stats, "STATS"),
+      summary: reports.first("summary"),
+      stats: reports.first("stats"),
       info: new TolerantReader(info ?? undefined, notes, "info"),
     };
     const readings = readingsOf(snapshot);
@@ -74,7 +70,7 @@ class SealminerRig implements Rig {
     return {
       identity: identityOf(snapshot),
       readings: { ...readings, notes: notes.list() },
-      pools: poolsOf(list(reports.pools, "POOLS")),
+      pools: poolsOf(reports.list("pools")),
       devices: devicesOf(snapshot, readings.boards),
       controls: this.#offered.offer([...this.#ofRpc(snapshot), ...(info === null ? [] : ofWeb(this.#web, snapshot))]),
       poolActions: poolActions.filter((action) => this.#access.allows(poolCommands[action])),
@@ -95,17 +91,6 @@ class SealminerRig implements Rig {
     this.#web.close();
   }
 
-  async #reports(signal: AbortSignal, notes: Notes): Promise<Reports> {
-    const found: Reports = { summary: undefined, stats: undefined, pools: undefined };
-    for (const command of rpcReports) {
-      const reply = await this.#link.rpc.send(command, undefined, signal);
-      notes.addAll(reply.notes);
-      found[command] = reply.value;
-    }
-    accepted(this.#link.rpc.at, "summary", found.summary);
-    return found;
-  }
-
   /** A failure does not fail the read. */
   async #askAccess(signal: AbortSignal): Promise<void> {
     try {
@@ -113,18 +98,6 @@ class SealminerRig implements Rig {
       await this.#access.refresh(this.#link.rpc, commands, until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-    }
-  }
-
-  /** null without its login, and while its pages do not answer; the RPC is read nevertheless. */
-  async #info(signal: AbortSignal, notes: Notes): Promise<unknown> {
-    if (this.#web.locked?.why === "login missing") return null;
-    try {
-      return await this.#web.get("get_system_info", signal);
-    } catch (error) {
-      if (!(error instanceof RigbridgeError) || error.code === "rig.timeout") throw error;
-      if (error.code !== "rig.login") notes.add("its pages do not answer, so only its RPC is read");
-      return null;
     }
   }
 
