@@ -224,7 +224,7 @@ class Centre {
     await store.sites.change(id, { instance });
     if (before === null) return;
     log.warn({ site: name }, "another store answers at a site");
-    this.#own.setWarning?.(coded("notices.site.store", { name }), coded("notices.site.storeText", { name }));
+    this.#own.setWarning?.(coded("notices.site.store", { name }), coded("notices.site.storeText"));
   }
 
   /** The service that the front ends use. */

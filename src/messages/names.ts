@@ -281,7 +281,6 @@ export interface Names {
   readonly "service.notices.site.away": "name";
   readonly "service.notices.site.refuses": "name";
   readonly "service.notices.site.store": "name";
-  readonly "service.notices.site.storeText": "name";
   readonly "service.notices.site.numbers": "name";
   readonly "service.notices.site.numbersText": "count" | "rig";
   readonly "service.notices.site.twin": "other" | "place" | "rig" | "site";

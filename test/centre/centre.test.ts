@@ -131,7 +131,9 @@ describe("a centre", () => {
         actor,
       ]);
     const events = watch<ServiceEvent>((signal) => centre.watchEvents({ types: ["command"] }, owner, signal));
-    const stateOf = () => events.findLast(({ type }) => type === "command");
+    const stateOf = () => events.findLast((event) => event.type === "command");
+    // The event follows what is stored.
+    const isTold = (state: string) => until(() => stateOf()?.data.state === state, `${state} to be told`);
 
     // The site does it, and its answer is lost.
     cabin.stall("answers");
@@ -143,7 +145,7 @@ describe("a centre", () => {
     expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
     await cabin.join();
     await reaches("Cabin", "connected");
-    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    await isTold("done");
     expect(await listed()).toEqual([[rig, "restart", "done", "test for head-office"]]);
     expect(stateOf()?.data).toMatchObject({ minerId: rig, state: "done" });
 
@@ -155,7 +157,7 @@ describe("a centre", () => {
     expect(await listed()).toEqual([[rig, "restart", "unknown", "test"]]);
     await cabin.join();
     await reaches("Cabin", "connected");
-    await until(async () => (await listed()).every(([, , state]) => state !== "unknown"), "the site to be asked");
+    await isTold("failed");
     expect((await listed())[0]).toEqual([rig, "restart", "failed", "test"]);
     expect(stateOf()?.data).toMatchObject({
       minerId: rig,

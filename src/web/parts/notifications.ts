@@ -24,6 +24,6 @@ function showPast(): () => void {
     past.shown -= 1;
     if (past.shown > 0) return;
     past.loaded = false;
-    markNotes();
+    if (received.value !== undefined) markNotes();
   };
 }
