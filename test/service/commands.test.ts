@@ -1,9 +1,38 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { problem, refusal } from "../errors.ts";
+import { http, serve } from "../link/servers.ts";
 import { caller, openBench } from "./bench.ts";
 import { axeos, cgminer, closeAll, states, withOne, xmrig } from "./command-bench.ts";
 
 afterEach(closeAll);
+
+test("a command waits for the page that says which rig it is, and is sent once", async () => {
+  const ok = { STATUS: [{ STATUS: "S", Msg: "fine" }] };
+  const answers: Readonly<Record<string, object>> = {
+    version: { ...ok, VERSION: [{ CGMiner: "2.3.3", API: "3.1", Type: "Hammer D10" }] },
+    summary: { ...ok, SUMMARY: [{ Elapsed: 1000, "MHS 5s": "4885.0", "MHS av": "4872.9" }] },
+  };
+  let busy = 0;
+  const asked: string[] = [];
+  const server = await serve((socket, request) => {
+    if (request.startsWith("{")) {
+      const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
+      return socket.end(`${JSON.stringify(answers[JSON.parse(request).command] ?? refused)}\0`);
+    }
+    asked.push(request.split(" ")[1] ?? "");
+    busy -= 1;
+    return socket.end(http(200, busy >= 0 ? "busy" : '{"macaddr":"02:00:00:00:00:09"}'));
+  });
+  const bench = await openBench();
+  const login = { username: "root", password: "root" };
+  const id = await bench.add(`127.0.0.1:${server.port}`, { driver: "hammer", ...login });
+  busy = 1;
+  asked.length = 0;
+  const reply = await bench.act(id, { action: "set", property: "reboot", value: "true" });
+  expect(reply).toMatchObject({ success: true, taken: true });
+  expect(asked.filter((path) => path.includes("reboot"))).toHaveLength(1);
+  expect(asked.filter((path) => path.includes("system")).length).toBeGreaterThan(1);
+});
 
 describe("stop and start", () => {
   test.each([

@@ -278,6 +278,8 @@ const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: A
 const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
   sleep(confirmDelaysMs[Math.min(attempt, confirmDelaysMs.length - 1)], null, { signal }).catch(() => null);
 
+const isUnidentified = (state: RigState): boolean => isUnread(state) || state.trouble?.coded?.code === "link.nameless";
+
 /** The reading of a rig that accepts commands. Throws if the rig cannot be reached or is a different one. */
 export function requireReading({ reading, trouble }: RigState): Reading {
   if (trouble !== null) throw errorOf(trouble);
@@ -349,8 +351,8 @@ class Session {
   async #identified(): Promise<Reading> {
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
-    // Right after the start, when every rig is read at once, the first answer may be late.
-    for (let attempt = 1; attempt < missesUntilDisconnected && isUnread(this.#rig.state); attempt += 1) {
+    // Right after the start, when every rig is read at once, the first answer may be late; so may the page that names the rig.
+    for (let attempt = 1; attempt < missesUntilDisconnected && isUnidentified(this.#rig.state); attempt += 1) {
       await pauseBefore(attempt, this.#closing);
       if (this.#closing.aborted) break;
       await this.#fleet.read(this.#rig, { silence: true });

@@ -153,6 +153,16 @@ describe("a broken reply of a Hammer", () => {
     expect(reading.readings.notes).toEqual([expect.stringContaining("its web interface cannot be used now")]);
   });
 
+  test("on its page after a doubt costs no more than that: it is asked again at once which rig it is", async () => {
+    const page: { page?: string } = {};
+    expect((await damaged(page)).identity.mac).toBe("02:00:00:00:00:09");
+    rig?.doubt?.();
+    page.page = "busy";
+    expect((await rig?.read(deadline()))?.identity.mac).toBeNull();
+    delete page.page;
+    expect((await rig?.read(deadline()))?.identity.mac).toBe("02:00:00:00:00:09");
+  });
+
   test("its summary, which has its rejected shares under both names: those of its pools are shown", async () => {
     expect((await damaged({})).readings.shares).toMatchObject({ accepted: 9_900, rejected: 156 });
   });

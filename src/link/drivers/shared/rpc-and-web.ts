@@ -49,6 +49,8 @@ export class RpcAndWebRig implements Rig {
   #report: WebReport | null = null;
   #trouble: RigbridgeError | null = null;
   #retryAt = Number.NEGATIVE_INFINITY;
+  /** Which rig this is has to be read again. */
+  #isDoubted = false;
   #uptime: number | null = null;
   /** As the web interface last reported it. */
   #identity: Partial<Identity> = {};
@@ -135,12 +137,14 @@ export class RpcAndWebRig implements Rig {
         const timeout = AbortSignal.timeout(this.#link.pace.partMs(webTimeoutMs));
         this.#report = await this.#web.read(AbortSignal.any([signal, timeout]), notes);
         this.#trouble = null;
+        this.#isDoubted = false;
         this.#identity = this.#report.identity;
       } catch (error) {
         if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
         this.#report = null;
         this.#trouble = error;
-        this.#retryAt = this.#link.monotonicNow() + retryAfterMs;
+        // A rig that does not say which one it is takes no command, so that is asked with every read.
+        if (!this.#isDoubted) this.#retryAt = this.#link.monotonicNow() + retryAfterMs;
       }
     }
     if (this.#trouble !== null) notes.add(`its web interface cannot be used now: ${this.#trouble.unquoted}`);
@@ -149,6 +153,7 @@ export class RpcAndWebRig implements Rig {
   #forget(): void {
     this.#web.forget();
     this.#identity = {};
+    this.#isDoubted = true;
     this.#retryAt = Number.NEGATIVE_INFINITY;
   }
 
