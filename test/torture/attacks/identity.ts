@@ -13,9 +13,10 @@ import { type ServiceProcess, startProcess } from "../process.ts";
  * the service has read it, and waits for the owner to switch his rig. SECURITY.md: another rig is told nothing.
  */
 const key = "attack-key-0123456789abcdef";
-/** Plain cgminer and most mining programs say neither MAC nor serial; without a login nothing can be told. */
+/** Plain cgminer and most mining programs say neither MAC nor serial; without a login, an MSKMiner at all, nothing can be told. */
 const told = specimens.filter(
-  ({ driver, rigs, spec }) => driver !== "cgminer" && !isProgram(spec.kind) && rigs !== "Antminer without its login",
+  ({ driver, rigs, spec }) =>
+    !["cgminer", "mskminer"].includes(driver) && !isProgram(spec.kind) && rigs !== "Antminer without its login",
 );
 /** ms that each answer of a slow rig takes. */
 const slow = 600;
