@@ -124,17 +124,26 @@ export interface ConnectingPlace {
 /** A centre over these sites; it waits until all of them are connected, unless told otherwise. */
 export async function startCentre(
   sites: readonly (Place | ConnectingPlace)[],
-  { own, waits = true }: { readonly own?: Bench | BenchOptions; readonly waits?: boolean } = {},
+  {
+    own,
+    waits = true,
+    poll = 1,
+  }: {
+    readonly own?: Bench | BenchOptions;
+    readonly waits?: boolean;
+    /** Seconds, twice which a site may be silent; for tests that cut no line, more than a machine stalls. */
+    readonly poll?: number;
+  } = {},
 ): Promise<RunningCentre> {
   const bench = own !== undefined && "service" in own ? own : await openBench(own);
   const places = sites.map((site): SitePlace => {
     const { name } = site;
     if ("connectsOut" in site) {
       const line = new SiteLine(100);
-      return { name, url: null, line, service: connectThrough(line.dial, { name, isCentre: true, poll: 1, log }) };
+      return { name, url: null, line, service: connectThrough(line.dial, { name, isCentre: true, poll, log }) };
     }
     const { url, key: itsKey } = site;
-    return { name, url, service: connectService({ url, name, key: itsKey, isCentre: true, poll: 1, log }) };
+    return { name, url, service: connectService({ url, name, key: itsKey, isCentre: true, poll, log }) };
   });
   const display = () => ({ locale: "en-US", currency: "USD", timeZone: "UTC" });
   const centre = await openCentre({ own: bench.service, places, store: bench.store, display, log });

@@ -187,7 +187,7 @@ async function stored({ bench: { store, service } }: RunningSite): Promise<strin
 test("a caller may do at a site what they may at the centre, and the centre's key may there", async () => {
   expect(Object.keys(inputs).toSorted()).toEqual(operationNames.filter(isAboutSites).toSorted());
   const sites = await Promise.all(levels.map((privilege) => startSite(`key to ${privilege}`, { privilege })));
-  const { centre, own } = await startCentre(sites);
+  const { centre, own } = await startCentre(sites, { poll: 60 });
   const numbers = new Map((await centre.listSites({}, owner)).map(({ name, id }) => [name, id]));
   const people: { readonly who: Caller; readonly may: Privilege; readonly all: boolean; readonly name: string }[] = [];
   for (const may of levels)
