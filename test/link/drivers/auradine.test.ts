@@ -4,25 +4,19 @@ import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { auradine } from "../../../src/link/drivers/auradine/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import { type Credentials, openLink } from "../../../src/link/link.ts";
+import { openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { AuradineSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import type { AuradineSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { closedPort, http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 import { expectSpoiledReads } from "./spoiled-replies.ts";
 
 const clock = stoppedClock();
 const owner = { username: "admin", password: "admin" };
 
-async function start(
-  spec: Partial<AuradineSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "auradine", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(auradine, simulated.address, credentials), simulated };
-}
+const start = starterOf<AuradineSpec>(auradine, { kind: "auradine", warm: true, restartSeconds: 0 }, owner, clock.now);
 
 /** A rig with these answers: by command over RPC, by path over HTTP. */
 async function showing(answers: Record<string, unknown>): Promise<Rig> {

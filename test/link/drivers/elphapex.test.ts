@@ -1,45 +1,38 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
-import type { Reading, Rig } from "../../../src/link/driver.ts";
+import type { Reading } from "../../../src/link/driver.ts";
 import { elphapex } from "../../../src/link/drivers/elphapex/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { ElphapexSpec, SimulatedRig } from "../../../src/simulator/index.ts";
-import { startRig } from "../../simulated-rig.ts";
+import type { ElphapexSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
 import { linkOf } from "../link-double.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import { deadline, listed, poolAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
 import { expectContractReads } from "./contract-reads.ts";
+import { closing, starterOf } from "./family.ts";
 
 const login = { username: "root", password: "root" };
 
-let rig: Rig | undefined;
-afterEach(() => rig?.close());
+const clock = stoppedClock(Date.UTC(2026, 0, 1));
+const minutes = (count: number): void => clock.pass(count * 60);
 
-/** Stands unless it is moved. */
-let now = Date.UTC(2026, 0, 1);
-const minutes = (count: number): void => {
-  now += count * 60_000;
-};
-
-async function start(
-  spec: Partial<ElphapexSpec> = {},
-  credentials: Credentials = login,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "elphapex", warm: true, restartSeconds: 120, ...spec }, () => now);
-  rig = rigAt(elphapex, simulated.address, credentials);
-  return { rig, simulated };
-}
+const start = starterOf<ElphapexSpec>(
+  elphapex,
+  { kind: "elphapex", warm: true, restartSeconds: 120 },
+  login,
+  clock.now,
+);
 
 const keys = ({ controls }: Reading): string[] => controls.map(({ key }) => key);
 
 test("an Elphapex is recognised by the realm of its login, and read", async () => {
   const { simulated } = await start();
   const found = await identify(parseAddress(simulated.address), login, deadline());
-  rig = found.rig;
+  closing(found.rig);
   expect(found).toMatchObject({ driver: { id: "elphapex" }, identity: { make: "Elphapex" } });
   await expect(found.rig.read(deadline())).resolves.toMatchObject({
     identity: {
@@ -237,7 +230,7 @@ async function damaged(other: Readonly<Record<string, string>>): Promise<Reading
     const name = /\/cgi-bin\/(\w+)\.cgi/.exec(request)?.[1] ?? "";
     socket.end(http(200, other[name] ?? JSON.stringify(pages[name])));
   });
-  rig = connect(elphapex, openLink(parseAddress(`127.0.0.1:${server.port}`), login));
+  const rig = closing(connect(elphapex, openLink(parseAddress(`127.0.0.1:${server.port}`), login)));
   return rig.read(deadline());
 }
 

@@ -6,23 +6,17 @@ import { epic } from "../../../src/link/drivers/epic/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { EpicSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import type { EpicSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 import { expectSpoiledReads } from "./spoiled-replies.ts";
 
 const clock = stoppedClock();
 const owner = { password: "letmein" };
 
-async function start(
-  spec: Partial<EpicSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "epic", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(epic, simulated.address, credentials), simulated };
-}
+const start = starterOf<EpicSpec>(epic, { kind: "epic", warm: true, restartSeconds: 0 }, owner, clock.now);
 
 /** A rig with these pages; all others are missing. */
 async function showing(pages: Record<string, unknown>, credentials: Credentials = owner): Promise<Rig> {

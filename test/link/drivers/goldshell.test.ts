@@ -5,26 +5,25 @@ import type { Rig } from "../../../src/link/driver.ts";
 import { encrypted } from "../../../src/link/drivers/goldshell/api.ts";
 import { goldshell } from "../../../src/link/drivers/goldshell/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import { type Credentials, openLink } from "../../../src/link/link.ts";
+import { openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
-import type { GoldshellSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import type { GoldshellSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { deadline, linkWith, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { closedPort, http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 import { expectSpoiledReads } from "./spoiled-replies.ts";
 
 const clock = stoppedClock();
 const owner = { username: "admin", password: "123456789" };
 
-async function start(
-  spec: Partial<GoldshellSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "goldshell", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(goldshell, simulated.address, credentials), simulated };
-}
+const start = starterOf<GoldshellSpec>(
+  goldshell,
+  { kind: "goldshell", warm: true, restartSeconds: 0 },
+  owner,
+  clock.now,
+);
 
 /** A rig with these answers: by command over RPC, by page over HTTP; `token` says whether it accepts one. */
 async function showing(

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
@@ -6,37 +6,25 @@ import { hammer } from "../../../src/link/drivers/hammer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { HammerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
-import { startRig } from "../../simulated-rig.ts";
-import { deadline, rigAt } from "../rigs.ts";
+import type { HammerSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
+import { deadline } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { closing, starterOf } from "./family.ts";
 
 const login = { username: "root", password: "root" };
 
-let rig: Rig | undefined;
-afterEach(() => rig?.close());
+const clock = stoppedClock(Date.UTC(2026, 0, 1));
+const minutes = (count: number): void => clock.pass(count * 60);
 
-/** Stands unless it is moved. */
-let now = Date.UTC(2026, 0, 1);
-const minutes = (count: number): void => {
-  now += count * 60_000;
-};
-
-async function start(
-  spec: Partial<HammerSpec> = {},
-  credentials: Credentials = login,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "hammer", warm: true, restartSeconds: 120, ...spec }, () => now);
-  rig = rigAt(hammer, simulated.address, credentials);
-  return { rig, simulated };
-}
+const start = starterOf<HammerSpec>(hammer, { kind: "hammer", warm: true, restartSeconds: 120 }, login, clock.now);
 
 const keys = ({ controls }: Reading): string[] => controls.map(({ key }) => key);
 
 test("a Hammer is recognised by its RPC, and identified by its page", async () => {
   const { simulated } = await start();
   const found = await identify(parseAddress(simulated.address), login, deadline());
-  rig = found.rig;
+  closing(found.rig);
   expect(found).toMatchObject({ driver: { id: "hammer" }, identity: { make: "Hammer", model: "Hammer D10" } });
   await expect(found.rig.read(deadline())).resolves.toMatchObject({
     identity: {
@@ -136,6 +124,8 @@ describe("a broken reply of a Hammer", () => {
     },
   };
 
+  let rig: Rig | undefined;
+
   async function damaged(other: Readonly<Record<string, string>>): Promise<Reading> {
     const server = await serve((socket, request) => {
       if (!request.startsWith("{")) return socket.end(http(200, other.page ?? '{"macaddr":"02:00:00:00:00:09"}'));
@@ -143,7 +133,7 @@ describe("a broken reply of a Hammer", () => {
       const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
       return socket.end(other[command] ?? `${JSON.stringify(answers[command] ?? refused)}\0`);
     });
-    rig = connect(hammer, openLink(parseAddress(`127.0.0.1:${server.port}`), login));
+    rig = closing(connect(hammer, openLink(parseAddress(`127.0.0.1:${server.port}`), login)));
     return rig.read(deadline());
   }
 

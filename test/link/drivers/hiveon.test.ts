@@ -1,43 +1,31 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
-import type { PoolReading, Reading, Rig } from "../../../src/link/driver.ts";
+import type { PoolReading, Reading } from "../../../src/link/driver.ts";
 import { poolsOf } from "../../../src/link/drivers/antminer/config.ts";
 import { hiveon } from "../../../src/link/drivers/hiveon/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { HiveonSpec, SimulatedRig } from "../../../src/simulator/index.ts";
-import { startRig } from "../../simulated-rig.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import type { HiveonSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
+import { deadline, listed, poolAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { closing, starterOf } from "./family.ts";
 
 const login = { username: "root", password: "root" };
 
-let rig: Rig | undefined;
-afterEach(() => rig?.close());
+const clock = stoppedClock(Date.UTC(2026, 0, 1));
+const minutes = (count: number): void => clock.pass(count * 60);
 
-/** Stands unless it is moved. */
-let now = Date.UTC(2026, 0, 1);
-const minutes = (count: number): void => {
-  now += count * 60_000;
-};
-
-async function start(
-  spec: Partial<HiveonSpec> = {},
-  credentials: Credentials = login,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "hiveon", warm: true, restartSeconds: 120, ...spec }, () => now);
-  rig = rigAt(hiveon, simulated.address, credentials);
-  return { rig, simulated };
-}
+const start = starterOf<HiveonSpec>(hiveon, { kind: "hiveon", warm: true, restartSeconds: 120 }, login, clock.now);
 
 const keys = ({ controls }: Reading): string[] => controls.map(({ key }) => key);
 
 test("a Hiveon is recognised by its RPC, though that names MSKMiner's program too, and identified by its page", async () => {
   const { simulated } = await start();
   const found = await identify(parseAddress(simulated.address), login, deadline());
-  rig = found.rig;
+  closing(found.rig);
   expect(found).toMatchObject({ driver: { id: "hiveon" }, identity: { make: "Hiveon" } });
   await expect(found.rig.read(deadline())).resolves.toMatchObject({
     identity: {
@@ -217,7 +205,7 @@ async function answering(stats: object, page = "Socket connect failed: Connectio
     const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
     return socket.end(`${JSON.stringify(answers(stats)[command] ?? refused)}\0`);
   });
-  rig = connect(hiveon, openLink(parseAddress(`127.0.0.1:${server.port}`), login));
+  const rig = closing(connect(hiveon, openLink(parseAddress(`127.0.0.1:${server.port}`), login)));
   return rig.read(deadline());
 }
 

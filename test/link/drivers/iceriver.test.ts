@@ -6,23 +6,17 @@ import { iceriver } from "../../../src/link/drivers/iceriver/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { IceriverSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import type { IceriverSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, renewed, rigAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 import { expectSpoiledReads } from "./spoiled-replies.ts";
 
 const clock = stoppedClock();
 const owner = { username: "admin", password: "12345678" };
 
-async function start(
-  spec: Partial<IceriverSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "iceriver", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(iceriver, simulated.address, credentials), simulated };
-}
+const start = starterOf<IceriverSpec>(iceriver, { kind: "iceriver", warm: true, restartSeconds: 0 }, owner, clock.now);
 
 /** A rig whose panel is open and shows this. */
 async function showing(data: unknown, credentials: Credentials = {}): Promise<Rig> {

@@ -1,37 +1,27 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
-import type { Reading, Rig } from "../../../src/link/driver.ts";
+import type { Reading } from "../../../src/link/driver.ts";
 import { mskminer } from "../../../src/link/drivers/mskminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { MskminerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
-import { startRig } from "../../simulated-rig.ts";
-import { deadline, rigAt } from "../rigs.ts";
+import type { MskminerSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
+import { deadline } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { closing, starterOf } from "./family.ts";
 
 const login = { username: "admin", password: "root" };
 
-let rig: Rig | undefined;
-afterEach(() => rig?.close());
+const clock = stoppedClock(Date.UTC(2026, 0, 1));
 
-/** Stands unless it is moved. */
-let now = Date.UTC(2026, 0, 1);
-
-async function start(
-  spec: Partial<MskminerSpec> = {},
-  credentials: Credentials = login,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "mskminer", warm: true, ...spec }, () => now);
-  rig = rigAt(mskminer, simulated.address, credentials);
-  return { rig, simulated };
-}
+const start = starterOf<MskminerSpec>(mskminer, { kind: "mskminer", warm: true }, login, clock.now);
 
 test("an MSKMiner is recognised by its RPC, and identified by its page", async () => {
   const { simulated } = await start();
   const found = await identify(parseAddress(simulated.address), login, deadline());
-  rig = found.rig;
+  closing(found.rig);
   expect(found).toMatchObject({ driver: { id: "mskminer" }, identity: { make: "MSKMiner" } });
   await expect(found.rig.read(deadline())).resolves.toMatchObject({
     identity: {
@@ -103,7 +93,7 @@ describe("an MSKMiner is read", () => {
   test("and why it does not hash: no pool answers", async () => {
     const { rig, simulated } = await start();
     for (const index of [0, 1]) simulated.model.setPoolAlive(index, false);
-    now += 600_000;
+    clock.pass(600);
     const reading = await rig.read(deadline());
     expect(reading.readings).toMatchObject({ hashrate: 0, mining: false });
     expect(haltOf(reading)).toMatchObject({ code: "pools" });
@@ -134,7 +124,7 @@ async function answering(stats: object, page: Buffer): Promise<Reading> {
     const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
     return socket.end(`${JSON.stringify(answers[command] ?? refused)}\0`);
   });
-  rig = connect(mskminer, openLink(parseAddress(`127.0.0.1:${server.port}`), login));
+  const rig = closing(connect(mskminer, openLink(parseAddress(`127.0.0.1:${server.port}`), login)));
   return rig.read(deadline());
 }
 

@@ -4,25 +4,24 @@ import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { sealminer } from "../../../src/link/drivers/sealminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import { type Credentials, openLink } from "../../../src/link/link.ts";
+import { openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { SealminerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import type { SealminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { closedPort, http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 import { expectSpoiledReads } from "./spoiled-replies.ts";
 
 const clock = stoppedClock();
 const owner = { username: "seal", password: "seal" };
 
-async function start(
-  spec: Partial<SealminerSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "sealminer", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(sealminer, simulated.address, credentials), simulated };
-}
+const start = starterOf<SealminerSpec>(
+  sealminer,
+  { kind: "sealminer", warm: true, restartSeconds: 0 },
+  owner,
+  clock.now,
+);
 
 /** A rig with this summary, statistics and pools, and without pages. */
 async function showing(summary: object, stats: object, pools: readonly object[] = []): Promise<Rig> {

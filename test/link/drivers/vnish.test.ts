@@ -7,23 +7,17 @@ import { vnish } from "../../../src/link/drivers/vnish/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { SimulatedRig, VnishSpec } from "../../../src/simulator/index.ts";
+import type { VnishSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { startRig } from "../../simulated-rig.ts";
 import { objectOf } from "../../simulator/ask.ts";
 import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { starterOf } from "./family.ts";
 
 const clock = stoppedClock();
 const owner = { password: "admin" };
 
-async function start(
-  spec: Partial<VnishSpec> = {},
-  credentials: Credentials = owner,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "vnish", warm: true, restartSeconds: 0, ...spec }, clock.now);
-  return { rig: rigAt(vnish, simulated.address, credentials), simulated };
-}
+const start = starterOf<VnishSpec>(vnish, { kind: "vnish", warm: true, restartSeconds: 0 }, owner, clock.now);
 
 /** A device with these pages: by path for GET, by `POST path` else. */
 async function showing(

@@ -1,42 +1,35 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
-import type { Reading, Rig } from "../../../src/link/driver.ts";
+import type { Reading } from "../../../src/link/driver.ts";
 import { volcminer } from "../../../src/link/drivers/volcminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import type { SimulatedRig, VolcminerSpec } from "../../../src/simulator/index.ts";
-import { startRig } from "../../simulated-rig.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import type { VolcminerSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
+import { deadline, listed, poolAt, values } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
+import { closing, starterOf } from "./family.ts";
 
 const login = { username: "root", password: "ltc@dog" };
 
-let rig: Rig | undefined;
-afterEach(() => rig?.close());
+const clock = stoppedClock(Date.UTC(2026, 0, 1));
+const minutes = (count: number): void => clock.pass(count * 60);
 
-/** Stands unless it is moved. */
-let now = Date.UTC(2026, 0, 1);
-const minutes = (count: number): void => {
-  now += count * 60_000;
-};
-
-async function start(
-  spec: Partial<VolcminerSpec> = {},
-  credentials: Credentials = login,
-): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const simulated = await startRig({ kind: "volcminer", warm: true, restartSeconds: 120, ...spec }, () => now);
-  rig = rigAt(volcminer, simulated.address, credentials);
-  return { rig, simulated };
-}
+const start = starterOf<VolcminerSpec>(
+  volcminer,
+  { kind: "volcminer", warm: true, restartSeconds: 120 },
+  login,
+  clock.now,
+);
 
 const keys = ({ controls }: Reading): string[] => controls.map(({ key }) => key);
 
 test("a VolcMiner is recognised by its RPC, and identified by its page", async () => {
   const { simulated } = await start();
   const found = await identify(parseAddress(simulated.address), login, deadline());
-  rig = found.rig;
+  closing(found.rig);
   expect(found).toMatchObject({ driver: { id: "volcminer" }, identity: { make: "VolcMiner", model: "VolcMiner D1" } });
   await expect(found.rig.read(deadline())).resolves.toMatchObject({
     identity: {
@@ -237,7 +230,7 @@ async function damaged(other: Readonly<Record<string, string>>): Promise<Reading
     const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
     return socket.end(other[command] ?? `${JSON.stringify(answers[command] ?? refused)}\0`);
   });
-  rig = connect(volcminer, openLink(parseAddress(`127.0.0.1:${server.port}`), login));
+  const rig = closing(connect(volcminer, openLink(parseAddress(`127.0.0.1:${server.port}`), login)));
   return rig.read(deadline());
 }
 
