@@ -37,7 +37,7 @@ export const summary = signal<Summary | null>(null);
 export const sites = signal<readonly Site[]>([]);
 /** Open notifications, and past ones while a page shows them; undefined until loaded. */
 export const received = signal<readonly Notification[] | undefined>(undefined);
-/** The number of pages that show past notifications, and whether `received` has these: see `useNotifications`. */
+/** The number of pages that show past notifications, or did just now, and whether `received` has these: see `useNotifications`. */
 export const past = { shown: 0, loaded: false };
 const isOpen = ({ closedUtc }: Notification): boolean => closedUtc === null;
 /** Every count of open alarms uses these, which the list of alarms shows. Undefined until loaded. */

@@ -16,14 +16,19 @@ export function useNotifications(): readonly Notification[] | undefined {
   return notifications.value;
 }
 
-/** Until the function that it returns is called. */
+/** ms for which past notifications are kept for the next page that shows them, so that paging through rigs reads them once. */
+const keptMs = 60_000;
+
+/** Until a while after the function that it returns was called. */
 function showPast(): () => void {
   past.shown += 1;
   if (past.shown === 1 && received.value !== undefined) readAgain();
-  return () => {
-    past.shown -= 1;
-    if (past.shown > 0) return;
-    past.loaded = false;
-    if (received.value !== undefined) markNotes();
-  };
+  return () => setTimeout(drop, keptMs);
+}
+
+function drop(): void {
+  past.shown -= 1;
+  if (past.shown > 0) return;
+  past.loaded = false;
+  if (received.value !== undefined) markNotes();
 }

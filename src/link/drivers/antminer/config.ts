@@ -52,16 +52,17 @@ export interface MinerConfig {
 export const places = 3;
 
 export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep", 2: "high", 3: "low" };
+
 /** Throws `rig.garbled` without a list of pools: such a configuration is never written back. */
 export function configOf(at: string, rest: TolerantReader, names: FieldNames): MinerConfig {
   const pools = configuredPools(at, rest);
   const manual = rest.boolean(names.fanSwitch) ?? false;
-  const modes = { min: Math.min(0, names.asleep) };
+  const least = { min: Math.min(0, names.asleep) };
   return {
     names,
     rest,
     pools,
-    mode: rest.integer(names.mode, modes) ?? rest.integer("miner-mode", modes),
+    mode: rest.integer(names.mode, least) ?? rest.integer("miner-mode", least),
     modeIsText: rest.isText(rest.has(names.mode) ? names.mode : "miner-mode"),
     fan: manual ? rest.number(names.fanPercent, { max: 100 }) : null,
   };
@@ -177,7 +178,8 @@ export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
 
 /**
  * The configured pools with the counters of the running program: a change shows at once, although the program needs
- * minutes to restart with it. Pools of the firmware's maker, which only the program lists, come last. Where the program reports none as active, the first that is not dead is.
+ * minutes to restart with it. Pools of the firmware's maker, which only the program lists, come last. Where the program
+ * reports none as active, the first that is not dead is.
  */
 export function poolsOf(config: Pick<MinerConfig, "pools" | "mode">, running: readonly PoolReading[]): PoolReading[] {
   const left = [...running];
