@@ -15,7 +15,7 @@ import { isObject, type Json, type Schema } from "../../parts/schema-form/schema
 import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { SectionNow } from "./section-now.tsx";
+import { linesNow, SectionNow } from "./section-now.tsx";
 import { useSectionTest } from "./section-test.tsx";
 import { sectionForm } from "./section-value.ts";
 import { atFields, sectionWords } from "./section-words.ts";
@@ -24,19 +24,23 @@ import "./settings.css";
 /** One section of the service's settings. */
 export default function SectionPage() {
   const { params } = useRoute();
-  const loaded = useLoaded(async (signal) => {
-    const [{ sections: schemas }, { sections }, groups, names] = await Promise.all([
-      withHints(import("virtual:sections")),
-      call("listSettings", {}, { signal }),
-      may("listGroups") ? call("listGroups", {}, { signal }) : [],
-      [...rigs.value.byId.values()].map(({ name }) => name),
-    ]);
-    const known = { groups: groups.map(({ name }) => name), miners: names };
-    return { schemas, sections, known };
-  }, []);
+  const loaded = useLoaded(
+    async (signal) => {
+      const [{ sections: schemas }, { sections }, groups, names, now] = await Promise.all([
+        withHints(import("virtual:sections")),
+        call("listSettings", {}, { signal }),
+        may("listGroups") ? call("listGroups", {}, { signal }) : [],
+        [...rigs.value.byId.values()].map(({ name }) => name),
+        linesNow(params.id ?? "", signal),
+      ]);
+      const known = { groups: groups.map(({ name }) => name), miners: names };
+      return { schemas, sections, known, now };
+    },
+    [params.id],
+  );
   return (
     <Loading from={loaded}>
-      {({ schemas, sections, known: names }, known) => {
+      {({ schemas, sections, known: names, now }, known) => {
         const section = sections.find(({ key }) => key === params.id);
         if (section === undefined)
           return (
@@ -49,7 +53,7 @@ export default function SectionPage() {
         return (
           <Page limited title={t.settings.sectionNames[section.key]} lead={t.settings.sectionTexts[section.key]}>
             <Card>
-              <SectionNow section={section.key} />
+              <SectionNow key={section.key} section={section.key} first={now} />
               <SectionEditor key={section.key} loaded={section} whole={schemas[section.key]} known={names} />
             </Card>
           </Page>
