@@ -280,23 +280,26 @@ describe("a broker", () => {
   });
 });
 
-testInBrowser("the form of a section appears together with what stands above it, so that it does not move", async () => {
-  const { page, close } = await dashboard.visit("settings?tab=service", { key: owner });
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  await page.route("**/api/rooms", async (route) => {
-    await held;
-    await route.continue();
-  });
-  const others = page.waitForResponse(/\/api\/groups$/);
-  await page.getByRole("link", { name: /Change.*Heating/ }).click();
-  await (await others).finished();
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-  expect(await page.getByRole("button", { name: "Add one" }).count()).toBe(0);
-  release();
-  await page.getByRole("button", { name: "Add one" }).waitFor();
-  expect(await page.getByText("There is none yet.").count()).toBe(1);
-  await close();
-});
+testInBrowser(
+  "the form of a section appears together with what stands above it, so that it does not move",
+  async () => {
+    const { page, close } = await dashboard.visit("settings?tab=service", { key: owner });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/api/rooms", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const others = page.waitForResponse(/\/api\/groups$/);
+    await page.getByRole("link", { name: /Change.*Heating/ }).click();
+    await (await others).finished();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    expect(await page.getByRole("button", { name: "Add one" }).count()).toBe(0);
+    release();
+    await page.getByRole("button", { name: "Add one" }).waitFor();
+    expect(await page.getByText("There is none yet.").count()).toBe(1);
+    await close();
+  },
+);
 
 testInBrowser("a section of the file is not saved here: a draft of it is shown as YAML", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rigbridge-owned-"));
