@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { useCallback, useState } from "preact/hooks";
 import type { SettingsSection } from "../../../contract/settings.ts";
 import { call } from "../../api.ts";
 import { money, power, temperature } from "../../format.ts";
@@ -11,7 +10,7 @@ import { may } from "../../session.ts";
 import { health, mqttWord } from "./health.ts";
 
 /** One line about the present state of a section. */
-export interface Line {
+interface Line {
   readonly tone: Tone;
   readonly text: string;
   /** When it was measured. */
@@ -66,24 +65,18 @@ async function rooms(kind: "target" | "surplus", signal: AbortSignal): Promise<r
   });
 }
 
-/** The present state of a section; none if it has none, or the service does not tell. */
-export const linesNow = async (section: string, signal: AbortSignal): Promise<readonly Line[]> =>
-  (await new Map(Object.entries(loaders))
-    .get(section)?.(signal)
-    .catch(() => undefined)) ?? [];
+const none: readonly Line[] = [];
 
-interface SectionNowProps {
-  readonly section: SettingsSection;
-  /** Read with the form: lines that came later would move it away under somebody's finger. */
-  readonly first: readonly Line[];
+/** The present state of a section, also later; undefined until the service has answered, and empty if it cannot say. */
+export function useLinesNow(section: SettingsSection): readonly Line[] | undefined {
+  const load = loaders[section];
+  const { value, problem, reload } = useLoaded(async (signal) => (await load?.(signal)) ?? none, [section]);
+  useFresh(reload);
+  return value ?? (problem === null ? undefined : none);
 }
 
-/** The present state of a section: whether the broker is connected, the price of a kWh, the temperature of a room. */
-export function SectionNow({ section, first }: SectionNowProps) {
-  const [turn, setTurn] = useState(0);
-  const { value: fresh } = useLoaded(async (signal) => (turn === 0 ? first : linesNow(section, signal)), [turn, first]);
-  useFresh(useCallback(() => setTurn((last) => last + 1), []));
-  const lines = fresh ?? first;
+/** Whether the broker is connected, the price of a kWh, the temperature of a room. */
+export function SectionNow({ lines }: { lines: readonly Line[] }) {
   if (lines.length === 0) return null;
   return (
     <section class="section-now" aria-label={t.serviceSettings.now}>

@@ -7,7 +7,7 @@ import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
@@ -15,7 +15,7 @@ import { isObject, type Json, type Schema } from "../../parts/schema-form/schema
 import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { linesNow, SectionNow } from "./section-now.tsx";
+import { SectionNow, useLinesNow } from "./section-now.tsx";
 import { useSectionTest } from "./section-test.tsx";
 import { sectionForm } from "./section-value.ts";
 import { atFields, sectionWords } from "./section-words.ts";
@@ -24,23 +24,19 @@ import "./settings.css";
 /** One section of the service's settings. */
 export default function SectionPage() {
   const { params } = useRoute();
-  const loaded = useLoaded(
-    async (signal) => {
-      const [{ sections: schemas }, { sections }, groups, names, now] = await Promise.all([
-        withHints(import("virtual:sections")),
-        call("listSettings", {}, { signal }),
-        may("listGroups") ? call("listGroups", {}, { signal }) : [],
-        [...rigs.value.byId.values()].map(({ name }) => name),
-        linesNow(params.id ?? "", signal),
-      ]);
-      const known = { groups: groups.map(({ name }) => name), miners: names };
-      return { schemas, sections, known, now };
-    },
-    [params.id],
-  );
+  const loaded = useLoaded(async (signal) => {
+    const [{ sections: schemas }, { sections }, groups, names] = await Promise.all([
+      withHints(import("virtual:sections")),
+      call("listSettings", {}, { signal }),
+      may("listGroups") ? call("listGroups", {}, { signal }) : [],
+      [...rigs.value.byId.values()].map(({ name }) => name),
+    ]);
+    const known = { groups: groups.map(({ name }) => name), miners: names };
+    return { schemas, sections, known };
+  }, []);
   return (
     <Loading from={loaded}>
-      {({ schemas, sections, known: names, now }, known) => {
+      {({ schemas, sections, known: names }, known) => {
         const section = sections.find(({ key }) => key === params.id);
         if (section === undefined)
           return (
@@ -52,10 +48,7 @@ export default function SectionPage() {
           );
         return (
           <Page limited title={t.settings.sectionNames[section.key]} lead={t.settings.sectionTexts[section.key]}>
-            <Card>
-              <SectionNow key={section.key} section={section.key} first={now} />
-              <SectionEditor key={section.key} loaded={section} whole={schemas[section.key]} known={names} />
-            </Card>
+            <Section key={section.key} loaded={section} whole={schemas[section.key]} known={names} />
           </Page>
         );
       }}
@@ -67,6 +60,18 @@ interface SectionEditorProps {
   readonly loaded: SectionState;
   readonly whole: Schema;
   readonly known: Omit<Parameters<typeof sectionWords>[1], "topics">;
+}
+
+/** Its form appears with its present state above it, which would move it away under somebody's finger. */
+function Section(props: SectionEditorProps) {
+  const lines = useLinesNow(props.loaded.key);
+  if (lines === undefined) return <Waiting />;
+  return (
+    <Card>
+      <SectionNow lines={lines} />
+      <SectionEditor {...props} />
+    </Card>
+  );
 }
 
 function SectionEditor({ loaded, whole, known }: SectionEditorProps) {

@@ -5,7 +5,7 @@ import { t } from "../../language.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import type { FormState } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
-import { linesNow, SectionNow } from "../settings/section-now.tsx";
+import { SectionNow, useLinesNow } from "../settings/section-now.tsx";
 import type { useSectionTest } from "../settings/section-test.tsx";
 
 interface UnsetProps {
@@ -16,27 +16,31 @@ interface UnsetProps {
 
 /** A section to set once: if it is set already, shows its present state and a link. */
 export function Unset({ section, children }: UnsetProps) {
-  const loaded = useLoaded(async (signal) => {
-    const [{ sections }, now] = await Promise.all([call("listSettings", {}, { signal }), linesNow(section, signal)]);
-    return { sections, now };
-  }, []);
+  const loaded = useLoaded(async (signal) => (await call("listSettings", {}, { signal })).sections, []);
   return (
     <Loading from={loaded}>
-      {({ sections, now }) =>
+      {(sections) =>
         stateOf(sections, section).owner === "default" ? (
           children(sections, loaded.reload)
         ) : (
-          <>
-            <SectionNow section={section} first={now} />
-            <p>
-              <a class="button" href={link(`settings/service/${section}`)}>
-                {t.start.changeThere}
-              </a>
-            </p>
-          </>
+          <SetAlready section={section} />
         )
       }
     </Loading>
+  );
+}
+
+function SetAlready({ section }: { section: SettingsSection }) {
+  const lines = useLinesNow(section);
+  return (
+    <>
+      <SectionNow lines={lines ?? []} />
+      <p>
+        <a class="button" href={link(`settings/service/${section}`)}>
+          {t.start.changeThere}
+        </a>
+      </p>
+    </>
   );
 }
 
