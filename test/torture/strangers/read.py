@@ -14,9 +14,11 @@ async def by_asic_rs(address):
     miner = await pyasic_rs.MinerFactory().get_miner(address)
     if miner is None:
         return None
-    # It asks on several connections at once, of which a WhatsMiner drops all but one: some figures come with a later read.
+    # It asks on several connections at once, of which a WhatsMiner drops all but one: which figures come is chance, so it
+    # reads until all have come.
     seen = {}
-    for _ in range(10):
+    ends = asyncio.get_running_loop().time() + SECONDS
+    while asyncio.get_running_loop().time() < ends:
         for figure, value in figures(await miner.get_data()).items():
             if not seen.get(figure):
                 seen[figure] = value
