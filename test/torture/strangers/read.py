@@ -14,15 +14,14 @@ async def by_asic_rs(address):
     miner = await pyasic_rs.MinerFactory().get_miner(address)
     if miner is None:
         return None
-    # It asks on several connections at once, of which a WhatsMiner drops all but one: which figures come is chance, so it
-    # reads until all have come.
+    # It asks on several connections at once, of which a WhatsMiner drops all but one: which figures come is chance, so that
+    # one is read more often.
     seen = {}
-    ends = asyncio.get_running_loop().time() + SECONDS
-    while asyncio.get_running_loop().time() < ends:
+    for attempt in range(50):
         for figure, value in figures(await miner.get_data()).items():
             if not seen.get(figure):
                 seen[figure] = value
-        if all(seen.values()):
+        if all(seen.values()) or (attempt >= 9 and "Whatsminer" not in seen["as"]):
             break
     return seen
 
