@@ -8,7 +8,7 @@ import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
 import type { HammerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
-import { deadline } from "../rigs.ts";
+import { deadline, rigAt } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
 import { closing, starterOf } from "./family.ts";
 
@@ -151,6 +151,33 @@ describe("a broken reply of a Hammer", () => {
     expect((await rig?.read(deadline()))?.identity.mac).toBeNull();
     delete page.page;
     expect((await rig?.read(deadline()))?.identity.mac).toBe("02:00:00:00:00:09");
+  });
+
+  test.each([
+    ["on its page after a doubt is asked for three times, and then again after a minute", http(200, "busy"), 3],
+    [
+      "by its login after a doubt is not sent again before a minute has passed",
+      http(401, "", ['WWW-Authenticate: Digest realm="blackMiner", nonce="1", qop="auth"']),
+      2,
+    ],
+  ])("%s", async (_, broken, times) => {
+    let page = http(200, '{"macaddr":"02:00:00:00:00:09"}');
+    let asked = 0;
+    const server = await serve((socket, request) => {
+      if (request.startsWith("{")) return socket.end(`${JSON.stringify(answers[JSON.parse(request).command] ?? {})}\0`);
+      asked += 1;
+      return socket.end(page);
+    });
+    const rig = closing(rigAt(hammer, `127.0.0.1:${server.port}`, login, clock.now));
+    await rig.read(deadline());
+    const before = asked;
+    page = broken;
+    rig.doubt?.();
+    for (let read = 0; read < 6; read += 1) await rig.read(deadline());
+    expect(asked - before).toBe(times);
+    minutes(1);
+    await rig.read(deadline());
+    expect(asked - before).toBeGreaterThan(times);
   });
 
   test("its summary, which has its rejected shares under both names: those of its pools are shown", async () => {

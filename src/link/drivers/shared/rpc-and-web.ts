@@ -38,6 +38,8 @@ export interface WebInterface {
 const webTimeoutMs = 2_500;
 /** Until a web interface that did not answer is tried again. */
 const retryAfterMs = 60_000;
+/** How many reads in a row ask a web interface that does not answer which rig this is. */
+const promptTries = 3;
 
 /** A rig whose RPC reports its work, and whose web interface, with its login, says which rig it is and takes commands. */
 export class RpcAndWebRig implements Rig {
@@ -49,8 +51,8 @@ export class RpcAndWebRig implements Rig {
   #report: WebReport | null = null;
   #trouble: RigbridgeError | null = null;
   #retryAt = Number.NEGATIVE_INFINITY;
-  /** Which rig this is has to be read again. */
-  #isDoubted = false;
+  /** How many more reads ask again at once which rig this is. */
+  #promptTries = 0;
   #uptime: number | null = null;
   /** As the web interface last reported it. */
   #identity: Partial<Identity> = {};
@@ -137,14 +139,15 @@ export class RpcAndWebRig implements Rig {
         const timeout = AbortSignal.timeout(this.#link.pace.partMs(webTimeoutMs));
         this.#report = await this.#web.read(AbortSignal.any([signal, timeout]), notes);
         this.#trouble = null;
-        this.#isDoubted = false;
+        this.#promptTries = 0;
         this.#identity = this.#report.identity;
       } catch (error) {
         if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
         this.#report = null;
         this.#trouble = error;
-        // A rig that does not say which one it is takes no command, so that is asked with every read.
-        if (!this.#isDoubted) this.#retryAt = this.#link.monotonicNow() + retryAfterMs;
+        // A rig that does not say which one it is takes no command, so that is asked again at once; a refused login is not.
+        this.#promptTries = error.code === "rig.login" ? 0 : Math.max(0, this.#promptTries - 1);
+        if (this.#promptTries === 0) this.#retryAt = this.#link.monotonicNow() + retryAfterMs;
       }
     }
     if (this.#trouble !== null) notes.add(`its web interface cannot be used now: ${this.#trouble.unquoted}`);
@@ -153,7 +156,7 @@ export class RpcAndWebRig implements Rig {
   #forget(): void {
     this.#web.forget();
     this.#identity = {};
-    this.#isDoubted = true;
+    this.#promptTries = promptTries;
     this.#retryAt = Number.NEGATIVE_INFINITY;
   }
 
