@@ -117,6 +117,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["T3", "sha256", 43e12],
   ],
   Sealminer: [["A2", "sha256", 226e12]],
+  Proto: [["Rig", "sha256", null]],
   Auradine: [
     ["AT#", "sha256", null],
     ["AI#", "sha256", null],

@@ -2,7 +2,6 @@ import type { HttpSign } from "./driver.ts";
 
 /** Devices that no driver reads yet, recognised by their page at / or by the realm of its login. */
 const unreadable: readonly { readonly make: string; readonly page?: RegExp; readonly realm?: RegExp }[] = [
-  { make: "Proto", page: /\bProto ?OS\b/i },
   { make: "Innosilicon", page: /\bDragonMint\b/i },
   { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },
 ];

@@ -39,6 +39,7 @@ export {
   type LuxosSpec,
   type MskminerSpec,
   type ProgramSpec,
+  type ProtoSpec,
   plainRig,
   type RigKind,
   type RigSpec,

@@ -201,6 +201,16 @@ export interface SealminerSpec extends CommonSpec {
   readonly sessionSeconds?: number;
 }
 
+export interface ProtoSpec extends CommonSpec {
+  readonly kind: "proto";
+  /** Default "protopass", which its owner has set. */
+  readonly password?: string;
+  /** Firmware whose reads need no login, and which has no telemetry; default false. */
+  readonly older?: boolean;
+  /** Seconds until a token expires; default one hour. */
+  readonly tokenSeconds?: number;
+}
+
 export interface IceriverSpec extends CommonSpec {
   readonly kind: "iceriver";
   /** Of its page; default "admin". */
@@ -237,6 +247,7 @@ export type RigSpec =
   | GoldshellSpec
   | AuradineSpec
   | IceriverSpec
+  | ProtoSpec
   | VolcminerSpec
   | ProgramSpec;
 
@@ -262,6 +273,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   iceriver: [80],
   goldshell: [80, 4028],
   sealminer: [4028, 80],
+  proto: [80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -321,6 +333,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
   if (spec.kind === "sealminer") return "sealA2";
+  if (spec.kind === "proto") return "protoRig";
   if (spec.kind === "goldshell") return "goldshellLt6";
   if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";

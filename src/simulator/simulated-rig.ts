@@ -19,6 +19,7 @@ import type { RigModel } from "./model.ts";
 import { mskminer } from "./mskminer.ts";
 import { programs } from "./programs/index.ts";
 import { Program } from "./programs/program.ts";
+import { proto } from "./proto/index.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
@@ -315,6 +316,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     case "sealminer": {
       const { username = "seal", password = "seal", privileged = true, sessionSeconds = 3600 } = spec;
       return sealminer(rig, { username, password, privileged, sessionSeconds });
+    }
+    case "proto": {
+      const { password = "protopass", older = false, tokenSeconds = 3600 } = spec;
+      return proto(rig, { password, older, tokenSeconds });
     }
     case "iceriver": {
       const { username = "admin", password = "12345678", hidesMac = false, sessionSeconds = 3600 } = spec;

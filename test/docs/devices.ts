@@ -73,6 +73,7 @@ table is read in the same way, but its nameplate is not known.
 | **Auradine** (Teraflux, FluxOS) | AT1500, AT2880, AI3680 and others | \`auradine\` | recorded, other source |
 | **Goldshell** | KD, LT, CK, SC, HS and AL series, Mini Doge | \`goldshell\` | never tried; built from the notes of owners and the source of other programs |
 | **Sealminer** (Bitdeer) | A2 and others | \`sealminer\` | recorded, other source |
+| **Proto** Rig | all, by what the rig reports | \`proto\` | recorded, vendor document |
 | **IceRiver** | KS0 to KS7, AL0 to AL3, RX0 | \`iceriver\` | never tried; built from the source of other programs that read it |
 | **Elphapex** | DG1, DG1+, DG Home | \`elphapex\` | recorded, other source |
 | **VolcMiner** | D1 | \`volcminer\` | recorded, other source |
@@ -85,12 +86,12 @@ table is read in the same way, but its nameplate is not known.
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
 | other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |
 
-Proto rigs, and a VolcMiner whose RPC is closed, are named in a scan if only their own web interface answers; no driver reads that.
+A VolcMiner whose RPC is closed is named in a scan if only its own web interface answers; no driver reads that.
 
 Not offered, since no source documents their form, or sources disagree: sleep and wake of Elphapex; the light of VolcMiner (no page
 reports its state) and its fan (in an unknown unit); pools, fan, light and sleep of Hammer; whatever MSKMiner's pages set; pools,
 restart and stop of an IceRiver; fans of an Auradine; clock and order of pools of a Goldshell; the power limit of a Sealminer; the
-target temperature of an ePIC. The power of Elphapex is not read, since no source has the answer of its page.
+target temperature of an ePIC and of a Proto rig. The power of Elphapex is not read, since no source has the answer of its page.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {

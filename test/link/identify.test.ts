@@ -43,6 +43,7 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     [{ kind: "auradine" }, "auradine", { make: "Auradine" }],
     [{ kind: "goldshell" }, "goldshell", { make: "Goldshell" }],
     [{ kind: "sealminer" }, "sealminer", { make: "Sealminer" }],
+    [{ kind: "proto", older: true }, "proto", { make: "Proto" }],
     [{ kind: "claymore" }, "claymore", { make: "PhoenixMiner" }],
     [{ kind: "claymore", older: true }, "claymore", { make: "TT-Miner" }],
     [{ kind: "ethminer" }, "ethminer", { make: "ethminer", hostname: "ethminer-1" }],
@@ -181,7 +182,6 @@ describe("a device that no driver reads yet is named", () => {
   const login = (realm: string): Buffer =>
     http(401, "<h1>401</h1>", [`WWW-Authenticate: Digest realm="${realm}", nonce="1", qop="auth"`]);
   test.each<[string, Buffer]>([
-    ["a Proto", http(200, "<!doctype html><title>Proto OS</title>")],
     ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],
     ["a VolcMiner", http(200, "<!doctype html><title>blackMiner Configuration</title>")],
     ["a VolcMiner", login("blackMiner Configuration")],

@@ -246,6 +246,7 @@ test("rigs with an API of their own are found at their usual ports", async () =>
     { kind: "goldshell", host: "127.64.3.3", port: 4028, warm: true },
     { kind: "sealminer", host: "127.64.3.4", port: 4028, warm: true },
     { kind: "iceriver", host: "127.64.3.5", port: web, warm: true },
+    { kind: "proto", host: "127.64.3.6", port: web, warm: true },
   ]);
   const { rigs } = await search({ networks: ["127.64.3.0/29"], ports: [web, ...(web === 80 ? [] : [8082])] });
   expect(rigs).toMatchObject([
@@ -254,6 +255,7 @@ test("rigs with an API of their own are found at their usual ports", async () =>
     { address: "127.64.3.3", driver: "goldshell" },
     { address: "127.64.3.4", driver: "sealminer", identity: { model: "A2" } },
     { address: shown("127.64.3.5", web), driver: "iceriver", note: expect.stringContaining("requires its password") },
+    { address: shown("127.64.3.6", web), driver: "proto", note: expect.stringContaining("requires its password") },
   ]);
 });
 

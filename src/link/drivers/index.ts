@@ -23,6 +23,7 @@ import { mskminer } from "./mskminer/index.ts";
 import { nanominer } from "./nanominer/index.ts";
 import { nbminer } from "./nbminer/index.ts";
 import { onezerominer } from "./onezerominer/index.ts";
+import { proto } from "./proto/index.ts";
 import { rigel } from "./rigel/index.ts";
 import { sealminer } from "./sealminer/index.ts";
 import { srbminer } from "./srbminer/index.ts";
@@ -52,6 +53,7 @@ export const drivers: readonly Driver[] = [
   elphapex,
   goldshell,
   sealminer,
+  proto,
   volcminer,
   hammer,
   hiveon,

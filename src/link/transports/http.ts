@@ -175,7 +175,7 @@ export class NotOnDevice extends RigbridgeError {
   }
 }
 
-/** A device's text in a body: `message`, `error` or `status` of a JSON object, or a short plain text; otherwise "". */
+/** A device's text in a body: `message`, `error` (or its `message`) or `status` of a JSON object, or a short plain text; otherwise "". */
 export function words(body: string): string {
   const parsed = parseStrict(body);
   const value = "value" in parsed ? parsed.value : body;
@@ -183,7 +183,8 @@ export function words(body: string): string {
   if (typeof value !== "object" || value === null) return "";
   for (const key of ["message", "error", "status"]) {
     const text: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-    if (typeof text === "string") return oneLine(text);
+    const inside: unknown = isRecord(text) ? text.message : undefined;
+    for (const said of [text, inside]) if (typeof said === "string") return oneLine(said);
   }
   return "";
 }

@@ -102,6 +102,10 @@ export async function expectSpoiledReads(driver: Driver, spec: RigSpec, credenti
   try {
     const port = farm.rigs[0]?.port ?? 0;
     const healthy = openLink({ host: "127.0.0.1", port, tls: false }, credentials);
+    // Unspoiled first, so that a login gets a valid token and every page is known.
+    await driver
+      .connect(spoiledLink(healthy, known, { every: Number.POSITIVE_INFINITY, from: 0, values: [] }))
+      .read(deadline());
     await fc.assert(
       fc.asyncProperty(spoiling, async (how) => {
         const rig = driver.connect(spoiledLink(healthy, known, how));
