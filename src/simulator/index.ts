@@ -37,6 +37,7 @@ export {
   type HiveonSpec,
   type IceriverSpec,
   type LuxosSpec,
+  type MaraSpec,
   type MskminerSpec,
   type ProgramSpec,
   type ProtoSpec,

@@ -131,6 +131,12 @@ export interface LuxosSpec extends CommonSpec {
   readonly managed?: boolean;
 }
 
+export interface MaraSpec extends CommonSpec {
+  readonly kind: "mara";
+  /** Password of the user root of its API; default "root", the factory setting. */
+  readonly password?: string;
+}
+
 export interface MskminerSpec extends CommonSpec {
   readonly kind: "mskminer";
   /** Password of the user admin of its web interface; default "root", the factory setting. */
@@ -240,6 +246,7 @@ export type RigSpec =
   | HammerSpec
   | HiveonSpec
   | LuxosSpec
+  | MaraSpec
   | MskminerSpec
   | VnishSpec
   | EpicSpec
@@ -281,6 +288,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   elphapex: [80],
   hammer: [80, 4028],
   hiveon: [80, 4028],
+  mara: [80, 4028],
   mskminer: [80, 4028],
   trex: [4067],
   zenemy: [4068],
@@ -341,6 +349,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "hammer") return "hammerD10";
   if (spec.kind === "luxos") return "s19kpro";
   if (spec.kind === "vnish" || spec.kind === "hiveon" || spec.kind === "mskminer") return "antminer";
+  if (spec.kind === "mara") return "antminer";
   if (spec.kind === "volcminer") return "volcminerD1";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
   if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];

@@ -15,6 +15,7 @@ import { hiveon } from "./hiveon.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { luxos } from "./luxos/index.ts";
+import { mara } from "./mara.ts";
 import type { RigModel } from "./model.ts";
 import { mskminer } from "./mskminer.ts";
 import { programs } from "./programs/index.ts";
@@ -286,6 +287,8 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       return hammer(rig, spec.password ?? "root");
     case "hiveon":
       return hiveon(rig, spec.password ?? "root");
+    case "mara":
+      return mara(rig, spec.password ?? "root");
     case "mskminer":
       return mskminer(rig, spec.password ?? "root");
     case "whatsminer": {

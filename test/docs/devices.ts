@@ -81,7 +81,8 @@ table is read in the same way, but its nameplate is not known.
 | **Bitaxe** (AxeOS, ESP-Miner) | Max, Ultra, Hex, Supra, Supra Hex, Gamma, Gamma Duo, Gamma Turbo | \`axeos\` | recorded, vendor document |
 | **NerdAxe**, **NerdQAxe** (forks of AxeOS) | NerdAxe, NerdQAxe+, NerdQAxe++ | \`axeos\` | other source, vendor document |
 | **LuckyMiner** (fork of AxeOS) | those with AxeOS's pages, such as LV06 and LV08 | \`axeos\` | other source, vendor document |
-| Antminer with **MARA**; **Innosilicon** A9, T2, T3 | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
+| **Antminer with MARA** | as above | \`mara\` | never tried; built from published programs |
+| **Innosilicon** A9, T2, T3 | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
 | **cgminer**, **bfgminer**, **sgminer**, **TeamRedMiner** | on your own computers | \`cgminer\` | ran; vendor document for sgminer and TeamRedMiner |
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
 | other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |
@@ -91,7 +92,7 @@ A VolcMiner whose RPC is closed is named in a scan if only its own web interface
 Not offered, since no source documents their form, or sources disagree: sleep and wake of Elphapex; the light of VolcMiner (no page
 reports its state) and its fan (in an unknown unit); pools, fan, light and sleep of Hammer; whatever MSKMiner's pages set; pools,
 restart and stop of an IceRiver; fans of an Auradine; clock and order of pools of a Goldshell; the power limit of a Sealminer; the
-target temperature of an ePIC and of a Proto rig. The power of Elphapex is not read, since no source has the answer of its page.
+target temperature of an ePIC and of a Proto rig; the power target of MARA, whose bounds it does not report. The power of Elphapex is not read, since no source has the answer of its page.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {

@@ -100,6 +100,7 @@ export const specimens: readonly Specimen[] = [
   { driver: "volcminer", rigs: "VolcMiner", spec: { kind: "volcminer" }, credentials: root("ltc@dog") },
   { driver: "hammer", rigs: "Hammer", spec: { kind: "hammer" }, credentials: root("root") },
   { driver: "hiveon", rigs: "Hiveon on Antminer", spec: { kind: "hiveon" }, credentials: root("root") },
+  { driver: "mara", rigs: "MARA on Antminer", spec: { kind: "mara" }, credentials: root("root") },
   {
     driver: "mskminer",
     rigs: "MSKMiner on Antminer",

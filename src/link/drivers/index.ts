@@ -18,6 +18,7 @@ import { hiveon } from "./hiveon/index.ts";
 import { iceriver } from "./iceriver/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
+import { mara } from "./mara/index.ts";
 import { miniz } from "./miniz/index.ts";
 import { mskminer } from "./mskminer/index.ts";
 import { nanominer } from "./nanominer/index.ts";
@@ -46,6 +47,8 @@ export const drivers: readonly Driver[] = [
   vnish,
   whatsminer,
   avalon,
+  // Firmware for Antminers, whose login has their realm.
+  mara,
   antminer,
   epic,
   auradine,

@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
+import type { Control, ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import { type OfferedControl, setControl } from "../../controls.ts";
 import type { Locked, PoolAction, PoolControls, PoolReading, Reading, Rig } from "../../driver.ts";
@@ -11,7 +11,8 @@ export interface WebReport {
   /** What it knows of the identity, before what the RPC does. */
   readonly identity: Partial<Identity>;
   readonly offered: readonly OfferedControl[];
-  readonly readings?: Pick<RigReadings, "mode" | "locate">;
+  /** In place of those of the RPC. */
+  readonly readings?: Partial<Omit<RigReadings, "notes">>;
   /** The pools of its configuration; null where it cannot change them. */
   readonly pools: WebPools | null;
 }
@@ -82,11 +83,12 @@ export class RpcAndWebRig implements Rig {
     const readings = { ...reading.readings, ...report?.readings, notes: notes.list() };
     const read = { ...open, readings, ...(locked === undefined ? {} : { locked }) };
     if (report === null) return { ...read, identity: this.#identityOver(reading.identity) };
-    const { pools } = report;
+    const { pools, offered } = report;
+    const isOffered = ({ key }: Control): boolean => offered.some(({ control }) => control.key === key);
     return {
       ...read,
       identity: this.#identityOver(reading.identity),
-      controls: [...report.offered.map(({ control }) => control), ...reading.controls],
+      controls: [...offered.map(({ control }) => control), ...reading.controls.filter((each) => !isOffered(each))],
       ...(pools === null
         ? {}
         : { pools: pools.listed(reading.pools), poolActions: pools.actions, poolSeconds: pools.seconds }),
