@@ -118,6 +118,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   Sealminer: [["A2", "sha256", 226e12]],
   Proto: [["Rig", "sha256", null]],
+  FutureBit: [["Apollo", "sha256", null]],
   Auradine: [
     ["AT#", "sha256", null],
     ["AI#", "sha256", null],

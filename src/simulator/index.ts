@@ -25,6 +25,7 @@ export {
 export type { RequestLog } from "./rig.ts";
 export {
   type AntminerSpec,
+  type ApolloSpec,
   type AuradineSpec,
   type AvalonSpec,
   type AxeosSpec,

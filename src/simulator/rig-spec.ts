@@ -175,6 +175,14 @@ export interface EpicSpec extends CommonSpec {
   readonly idlesWithoutPool?: boolean;
 }
 
+export interface ApolloSpec extends CommonSpec {
+  readonly kind: "apollo";
+  /** Default "apollopass", which its owner has set. */
+  readonly password?: string;
+  /** Seconds until a token expires; default one hour. */
+  readonly tokenSeconds?: number;
+}
+
 export interface AuradineSpec extends CommonSpec {
   readonly kind: "auradine";
   /** Default "admin", as its password: the factory settings. */
@@ -255,6 +263,7 @@ export type RigSpec =
   | AuradineSpec
   | IceriverSpec
   | ProtoSpec
+  | ApolloSpec
   | VolcminerSpec
   | ProgramSpec;
 
@@ -281,6 +290,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   goldshell: [80, 4028],
   sealminer: [4028, 80],
   proto: [80],
+  apollo: [80],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -342,6 +352,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "epic") return "s19xp";
   if (spec.kind === "sealminer") return "sealA2";
   if (spec.kind === "proto") return "protoRig";
+  if (spec.kind === "apollo") return "apollo2";
   if (spec.kind === "goldshell") return "goldshellLt6";
   if (spec.kind === "auradine") return "at1500";
   if (spec.kind === "iceriver") return "iceriverKs5l";

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { antminer } from "./antminer/index.ts";
+import { apollo } from "./apollo.ts";
 import { auradine } from "./auradine/index.ts";
 import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
@@ -320,6 +321,8 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { username = "seal", password = "seal", privileged = true, sessionSeconds = 3600 } = spec;
       return sealminer(rig, { username, password, privileged, sessionSeconds });
     }
+    case "apollo":
+      return apollo(rig, { password: spec.password ?? "apollopass", tokenSeconds: spec.tokenSeconds ?? 3600 });
     case "proto": {
       const { password = "protopass", older = false, tokenSeconds = 3600 } = spec;
       return proto(rig, { password, older, tokenSeconds });

@@ -74,6 +74,7 @@ table is read in the same way, but its nameplate is not known.
 | **Goldshell** | KD, LT, CK, SC, HS and AL series, Mini Doge | \`goldshell\` | never tried; built from the notes of owners and the source of other programs |
 | **Sealminer** (Bitdeer) | A2 and others | \`sealminer\` | recorded, other source |
 | **Proto** Rig | all, by what the rig reports | \`proto\` | recorded, vendor document |
+| **FutureBit** | Apollo BTC, Apollo II, Apollo III | \`apollo\` | never tried; built from FutureBit's schema |
 | **IceRiver** | KS0 to KS7, AL0 to AL3, RX0 | \`iceriver\` | never tried; built from the source of other programs that read it |
 | **Elphapex** | DG1, DG1+, DG Home | \`elphapex\` | recorded, other source |
 | **VolcMiner** | D1 | \`volcminer\` | recorded, other source |
@@ -92,7 +93,8 @@ A VolcMiner whose RPC is closed is named in a scan if only its own web interface
 Not offered, since no source documents their form, or sources disagree: sleep and wake of Elphapex; the light of VolcMiner (no page
 reports its state) and its fan (in an unknown unit); pools, fan, light and sleep of Hammer; whatever MSKMiner's pages set; pools,
 restart and stop of an IceRiver; fans of an Auradine; clock and order of pools of a Goldshell; the power limit of a Sealminer; the
-target temperature of an ePIC and of a Proto rig; the power target of MARA, whose bounds it does not report. The power of Elphapex is not read, since no source has the answer of its page.
+target temperature of an ePIC and of a Proto rig; the power target of MARA, whose bounds it does not report; fan,
+clock and voltage of an Apollo. The power of Elphapex is not read, since no source has the answer of its page.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {

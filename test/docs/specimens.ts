@@ -88,6 +88,7 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "sealminer" },
     credentials: { username: "seal", password: "seal" },
   },
+  { driver: "apollo", rigs: "FutureBit Apollo", spec: { kind: "apollo" }, credentials: { password: "apollopass" } },
   { driver: "proto", rigs: "Proto Rig", spec: { kind: "proto" }, credentials: { password: "protopass" } },
   {
     driver: "iceriver",

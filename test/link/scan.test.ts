@@ -247,8 +247,9 @@ test("rigs with an API of their own are found at their usual ports", async () =>
     { kind: "sealminer", host: "127.64.3.4", port: 4028, warm: true },
     { kind: "iceriver", host: "127.64.3.5", port: web, warm: true },
     { kind: "proto", host: "127.64.3.6", port: web, warm: true },
+    { kind: "apollo", host: "127.64.3.7", port: web, warm: true },
   ]);
-  const { rigs } = await search({ networks: ["127.64.3.0/29"], ports: [web, ...(web === 80 ? [] : [8082])] });
+  const { rigs } = await search({ networks: ["127.64.3.0/28"], ports: [web, ...(web === 80 ? [] : [8082])] });
   expect(rigs).toMatchObject([
     { address: web === 80 ? "127.64.3.1" : "127.64.3.1:8082", driver: "epic", identity: { mac: expect.any(String) } },
     { address: "127.64.3.2", driver: "auradine" },
@@ -256,6 +257,7 @@ test("rigs with an API of their own are found at their usual ports", async () =>
     { address: "127.64.3.4", driver: "sealminer", identity: { model: "A2" } },
     { address: shown("127.64.3.5", web), driver: "iceriver", note: expect.stringContaining("requires its password") },
     { address: shown("127.64.3.6", web), driver: "proto", note: expect.stringContaining("requires its password") },
+    { address: shown("127.64.3.7", web), driver: "apollo", identity: { model: "Apollo II" } },
   ]);
 });
 

@@ -1,5 +1,6 @@
 import type { Driver } from "../driver.ts";
 import { antminer } from "./antminer/index.ts";
+import { apollo } from "./apollo/index.ts";
 import { auradine } from "./auradine/index.ts";
 import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
@@ -57,6 +58,7 @@ export const drivers: readonly Driver[] = [
   goldshell,
   sealminer,
   proto,
+  apollo,
   volcminer,
   hammer,
   hiveon,

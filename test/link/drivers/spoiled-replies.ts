@@ -68,7 +68,7 @@ function spoiledLink(healthy: Link, { values, headers }: Known, how: Spoiling): 
     return { value: await answer(JSON.stringify(request), sent), notes: [] };
   };
   const call: Link["http"]["call"] = async (what, signal): Promise<HttpReply> => {
-    const key = `${what.method} ${what.path}`;
+    const key = `${what.method} ${what.path} ${JSON.stringify(what.body)}`;
     const sent = async () => {
       const reply = await healthy.http.call(what, signal);
       headers.set(key, reply.headers);
