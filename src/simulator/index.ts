@@ -40,6 +40,7 @@ export {
   type LuxosSpec,
   type MaraSpec,
   type MskminerSpec,
+  type MujinaSpec,
   type ProgramSpec,
   type ProtoSpec,
   plainRig,

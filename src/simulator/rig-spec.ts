@@ -143,6 +143,10 @@ export interface MskminerSpec extends CommonSpec {
   readonly password?: string;
 }
 
+export interface MujinaSpec extends CommonSpec {
+  readonly kind: "mujina";
+}
+
 export interface VolcminerSpec extends CommonSpec {
   readonly kind: "volcminer";
   /** Password of the user root of its web interface; default "ltc@dog", the factory setting. */
@@ -264,6 +268,7 @@ export type RigSpec =
   | IceriverSpec
   | ProtoSpec
   | ApolloSpec
+  | MujinaSpec
   | VolcminerSpec
   | ProgramSpec;
 
@@ -291,6 +296,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   sealminer: [4028, 80],
   proto: [80],
   apollo: [80],
+  mujina: [7785],
   xmrig: [8080],
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
@@ -348,7 +354,7 @@ const whatsminerHardware = {
 function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.hardware !== undefined) return spec.hardware;
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
-  if (spec.kind === "axeos") return "bitaxe";
+  if (spec.kind === "axeos" || spec.kind === "mujina") return "bitaxe";
   if (spec.kind === "epic") return "s19xp";
   if (spec.kind === "sealminer") return "sealA2";
   if (spec.kind === "proto") return "protoRig";

@@ -19,6 +19,7 @@ import { luxos } from "./luxos/index.ts";
 import { mara } from "./mara.ts";
 import type { RigModel } from "./model.ts";
 import { mskminer } from "./mskminer.ts";
+import { mujina } from "./mujina.ts";
 import { programs } from "./programs/index.ts";
 import { Program } from "./programs/program.ts";
 import { proto } from "./proto/index.ts";
@@ -290,6 +291,8 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       return hiveon(rig, spec.password ?? "root");
     case "mara":
       return mara(rig, spec.password ?? "root");
+    case "mujina":
+      return mujina(rig);
     case "mskminer":
       return mskminer(rig, spec.password ?? "root");
     case "whatsminer": {

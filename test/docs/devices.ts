@@ -83,6 +83,7 @@ table is read in the same way, but its nameplate is not known.
 | **NerdAxe**, **NerdQAxe** (forks of AxeOS) | NerdAxe, NerdQAxe+, NerdQAxe++ | \`axeos\` | other source, vendor document |
 | **LuckyMiner** (fork of AxeOS) | those with AxeOS's pages, such as LV06 and LV08 | \`axeos\` | other source, vendor document |
 | **Antminer with MARA** | as above | \`mara\` | never tried; built from published programs |
+| **Mujina** on mining boards | all, by what it reports | \`mujina\` | never tried; built from Mujina's API document |
 | **Innosilicon** A9, T2, T3 | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
 | **cgminer**, **bfgminer**, **sgminer**, **TeamRedMiner** | on your own computers | \`cgminer\` | ran; vendor document for sgminer and TeamRedMiner |
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |

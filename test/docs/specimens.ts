@@ -108,6 +108,7 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "mskminer" },
     credentials: { username: "admin", password: "root" },
   },
+  { driver: "mujina", rigs: "Mujina", spec: { kind: "mujina" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
   { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },
   {

@@ -299,6 +299,7 @@ describe("mining programs", () => {
       { kind: "ccminer", hardware: "processor", host: "127.63.1.2", port: 4048 },
       { kind: "ethminer", host: "127.63.1.3", port: 3333 },
       { kind: "cgminer", dialect: "teamredminer", host: "127.63.1.4", port: 4028 },
+      { kind: "mujina", host: "127.63.1.5", port: 7785 },
     ]);
     const { rigs, sockets } = await search({ networks: ["127.63.1.0/29"] });
     expect(rigs.map(({ address, driver, identity }) => [address, driver, identity.make])).toEqual([
@@ -307,6 +308,7 @@ describe("mining programs", () => {
       ["127.63.1.2:4048", "ccminer", "cpuminer-opt"],
       ["127.63.1.3:3333", "ethminer", "ethminer"],
       ["127.63.1.4", "cgminer", "TeamRedMiner"],
+      ["127.63.1.5:7785", "mujina", "Mujina"],
     ]);
     expect(sockets).toBeLessThanOrEqual(256);
   });

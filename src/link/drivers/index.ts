@@ -22,6 +22,7 @@ import { luxos } from "./luxos/index.ts";
 import { mara } from "./mara/index.ts";
 import { miniz } from "./miniz/index.ts";
 import { mskminer } from "./mskminer/index.ts";
+import { mujina } from "./mujina/index.ts";
 import { nanominer } from "./nanominer/index.ts";
 import { nbminer } from "./nbminer/index.ts";
 import { onezerominer } from "./onezerominer/index.ts";
@@ -77,6 +78,7 @@ export const drivers: readonly Driver[] = [
   nanominer,
   teamblack,
   miniz,
+  mujina,
   xmrigProxy,
   // These ask in other protocols, after HTTP has shown nothing.
   ethminer,
