@@ -37,6 +37,7 @@ export {
   type HammerSpec,
   type HiveonSpec,
   type IceriverSpec,
+  type InnosiliconSpec,
   type LuxosSpec,
   type MaraSpec,
   type MskminerSpec,

@@ -123,6 +123,16 @@ export interface HiveonSpec extends CommonSpec {
   readonly password?: string;
 }
 
+export interface InnosiliconSpec extends CommonSpec {
+  readonly kind: "innosilicon";
+  /** Password of the user admin of its API; default "admin", the factory setting. */
+  readonly password?: string;
+  /** Seconds until a token expires; default one hour. */
+  readonly tokenSeconds?: number;
+  /** Its present error; default none. */
+  readonly error?: number;
+}
+
 export interface LuxosSpec extends CommonSpec {
   readonly kind: "luxos";
   /** Whether it joins reports with `+`; default true. */
@@ -269,6 +279,7 @@ export type RigSpec =
   | ProtoSpec
   | ApolloSpec
   | MujinaSpec
+  | InnosiliconSpec
   | VolcminerSpec
   | ProgramSpec;
 
@@ -306,6 +317,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   hiveon: [80, 4028],
   mara: [80, 4028],
   mskminer: [80, 4028],
+  innosilicon: [80, 4028],
   trex: [4067],
   zenemy: [4068],
   gminer: [10_555],
@@ -367,6 +379,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "luxos") return "s19kpro";
   if (spec.kind === "vnish" || spec.kind === "hiveon" || spec.kind === "mskminer") return "antminer";
   if (spec.kind === "mara") return "antminer";
+  if (spec.kind === "innosilicon") return "a9";
   if (spec.kind === "volcminer") return "volcminerD1";
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
   if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];

@@ -15,6 +15,7 @@ import { hammer } from "./hammer/index.ts";
 import { hiveon } from "./hiveon.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { iceriver } from "./iceriver/index.ts";
+import { innosilicon } from "./innosilicon.ts";
 import { luxos } from "./luxos/index.ts";
 import { mara } from "./mara.ts";
 import type { RigModel } from "./model.ts";
@@ -299,6 +300,10 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       const { generation = "v2", writable = true, compatible = true, errors = [] } = spec;
       const password = spec.password ?? (generation === "v3" ? "super" : "admin");
       return whatsminer(rig, { generation, password, writable, compatible, errors });
+    }
+    case "innosilicon": {
+      const { password = "admin", tokenSeconds = 3600, error = 0 } = spec;
+      return innosilicon(rig, { password, tokenSeconds, error });
     }
     case "luxos":
       return luxos(rig, { joins: spec.joins ?? true, managed: spec.managed ?? false });

@@ -114,11 +114,11 @@ describe("rigbridge read", () => {
   });
 
   test("a device that this version cannot read is named, without hints for other devices", async () => {
-    const device = await serve((socket) => socket.end(http(200, "<title>Proto OS</title>")));
+    const device = await serve((socket) => socket.end(http(200, "<title>DragonMint</title>")));
     const { code, stderr } = await command(["read", `127.0.0.1:${device.port}`]);
     await device.close();
     expect(code).toBe(1);
-    expect(stderr).toContain(`127.0.0.1:${device.port} is a Proto, which this version cannot read`);
+    expect(stderr).toContain(`127.0.0.1:${device.port} is an Innosilicon, which this version cannot read`);
     expect(stderr).not.toContain("XMRig");
   });
 

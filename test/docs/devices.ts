@@ -84,18 +84,19 @@ table is read in the same way, but its nameplate is not known.
 | **LuckyMiner** (fork of AxeOS) | those with AxeOS's pages, such as LV06 and LV08 | \`axeos\` | other source, vendor document |
 | **Antminer with MARA** | as above | \`mara\` | never tried; built from published programs |
 | **Mujina** on mining boards | all, by what it reports | \`mujina\` | never tried; built from Mujina's API document |
-| **Innosilicon** A9, T2, T3 | as far as their firmware answers cgminer's RPC | \`cgminer\` | other source, other source |
+| **Innosilicon** | A9, T2, T3 | \`innosilicon\` | never tried; built from a published program |
 | **cgminer**, **bfgminer**, **sgminer**, **TeamRedMiner** | on your own computers | \`cgminer\` | ran; vendor document for sgminer and TeamRedMiner |
 | **XMRig**, **xmrig-proxy** | | \`xmrig\`, \`xmrig-proxy\` | ran; vendor document for xmrig-proxy |
 | other [mining programs](mining-programs.md) | T-Rex, BzMiner, SRBMiner-MULTI, ethminer, PhoenixMiner, ccminer, lolMiner, GMiner and more | one for each API | in their sections |
 
-A VolcMiner whose RPC is closed is named in a scan if only its own web interface answers; no driver reads that.
+A VolcMiner or an Innosilicon whose RPC is closed is named in a scan if only its own web interface answers; no driver reads that.
 
 Not offered, since no source documents their form, or sources disagree: sleep and wake of Elphapex; the light of VolcMiner (no page
 reports its state) and its fan (in an unknown unit); pools, fan, light and sleep of Hammer; whatever MSKMiner's pages set; pools,
 restart and stop of an IceRiver; fans of an Auradine; clock and order of pools of a Goldshell; the power limit of a Sealminer; the
 target temperature of an ePIC and of a Proto rig; the power target of MARA, whose bounds it does not report; fan,
-clock and voltage of an Apollo. The power of Elphapex is not read, since no source has the answer of its page.
+clock and voltage of an Apollo; pools and power off of an Innosilicon. The power of Elphapex is not read, since no source has the
+answer of its page.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {

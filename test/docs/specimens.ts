@@ -100,6 +100,7 @@ export const specimens: readonly Specimen[] = [
   { driver: "elphapex", rigs: "Elphapex DG series", spec: { kind: "elphapex" }, credentials: root("root") },
   { driver: "volcminer", rigs: "VolcMiner", spec: { kind: "volcminer" }, credentials: root("ltc@dog") },
   { driver: "hammer", rigs: "Hammer", spec: { kind: "hammer" }, credentials: root("root") },
+  { driver: "innosilicon", rigs: "Innosilicon", spec: { kind: "innosilicon" }, credentials: admin },
   { driver: "hiveon", rigs: "Hiveon on Antminer", spec: { kind: "hiveon" }, credentials: root("root") },
   { driver: "mara", rigs: "MARA on Antminer", spec: { kind: "mara" }, credentials: root("root") },
   {

@@ -44,6 +44,7 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     [{ kind: "goldshell" }, "goldshell", { make: "Goldshell" }],
     [{ kind: "sealminer" }, "sealminer", { make: "Sealminer" }],
     [{ kind: "mujina" }, "mujina", { make: "Mujina", model: "Bitaxe Gamma" }],
+    [{ kind: "innosilicon" }, "innosilicon", { make: "Innosilicon", model: "A9" }],
     [{ kind: "apollo" }, "apollo", { make: "FutureBit" }],
     [{ kind: "mara" }, "mara", { make: "MARA", model: "Antminer S19" }],
     [{ kind: "proto", older: true }, "proto", { make: "Proto" }],

@@ -17,6 +17,7 @@ import { goldshell } from "./goldshell/index.ts";
 import { hammer } from "./hammer/index.ts";
 import { hiveon } from "./hiveon/index.ts";
 import { iceriver } from "./iceriver/index.ts";
+import { innosilicon } from "./innosilicon/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
 import { mara } from "./mara/index.ts";
@@ -62,6 +63,7 @@ export const drivers: readonly Driver[] = [
   apollo,
   volcminer,
   hammer,
+  innosilicon,
   hiveon,
   mskminer,
   // Mining programs: each requests its own page.
