@@ -43,6 +43,9 @@ async function ofEveryKind(change: Pick<RigSpec, "pools"> = {}) {
   return { clock, bench, rigs };
 }
 
+/** Of whether they answer. */
+const saysNothingOfPools: ReadonlySet<string> = new Set(["axeos", "apollo", "mujina"]);
+
 test("a rig that is switched on and has no pool to mine at is idle, not stopped", async () => {
   const { rigs } = await ofEveryKind({
     pools: [{ url: "stratum+tcp://dead.example.com:3333", user: "acct.rig", alive: false }],
@@ -51,8 +54,7 @@ test("a rig that is switched on and has no pool to mine at is idle, not stopped"
   expect(found).toEqual(
     rigs.map(({ name, driver, shown }) => {
       const { status, ...rest } = said(shown);
-      // AxeOS says nothing of whether its pools answer.
-      const code = driver === "axeos" ? "unknown" : "pools";
+      const code = saysNothingOfPools.has(driver) ? "unknown" : "pools";
       return { name, ...(rest.switched === null ? rest : on), status: "Idle", code };
     }),
   );
