@@ -30,12 +30,26 @@ export class FurtherSigns {
     this.#signal = signal;
   }
 
-  async ask(question: Question): Promise<void> {
+  /** Resolves with whether there was an answer. */
+  async ask(question: Question): Promise<boolean> {
     if ("page" in question) {
-      this.#pages[question.page] = await this.#page(question.page, question.withToken === true);
-    } else if ("command" in question) this.#reports[question.command] = await this.#report(question.command);
-    else if ("line" in question) this.#lines[question.line] = await this.#line(question.line);
-    else this.#texts[question.text] = await this.#program((target, signal) => askText(target, question.text, signal));
+      const page = await this.#page(question.page, question.withToken === true);
+      this.#pages[question.page] = page;
+      return page !== null;
+    }
+    if ("command" in question) {
+      const report = await this.#report(question.command);
+      this.#reports[question.command] = report;
+      return report !== null;
+    }
+    if ("line" in question) {
+      const line = await this.#line(question.line);
+      this.#lines[question.line] = line;
+      return line !== null;
+    }
+    const text = await this.#program((target, signal) => askText(target, question.text, signal));
+    this.#texts[question.text] = text;
+    return text !== null;
   }
 
   /** All signs, including those gathered for every device. */

@@ -86,6 +86,10 @@ export async function identify(
   return search.run();
 }
 
+/** The same for an unknown device and without credentials. `answered` is called at each answer, to extend a deadline. */
+export const recogniseAt = (address: RigAddress, signal: AbortSignal, answered: () => void): Promise<Identified> =>
+  new Search(address, {}, signal, nothingKnown(), answered).run();
+
 function identified(
   driver: Driver,
   address: RigAddress,
@@ -126,6 +130,7 @@ class Search {
   readonly #credentials: Credentials;
   readonly #signal: AbortSignal;
   readonly #known: Known;
+  readonly #answered: () => void;
   readonly #http: HttpTransport;
   /** What each port answered, one line each; and the same without words of the device. */
   readonly #seen: { readonly line: string; readonly unquoted: string }[] = [];
@@ -135,11 +140,18 @@ class Search {
   #questions = 0;
   readonly #asked: FurtherSigns;
 
-  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, known: Known) {
+  constructor(
+    address: RigAddress,
+    credentials: Credentials,
+    signal: AbortSignal,
+    known: Known,
+    answered: () => void = () => undefined,
+  ) {
     this.#address = address;
     this.#credentials = credentials;
     this.#signal = signal;
     this.#known = known;
+    this.#answered = answered;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
     this.#asked = new FurtherSigns(address, this.#http, credentials.token, signal);
   }
@@ -208,7 +220,7 @@ class Search {
       let recognised = driver.recognise(this.#asked.signs(base));
       for (let questions = 0; isQuestion(recognised) && questions < 3; questions += 1) {
         if (!(otherProtocols || "page" in recognised || "command" in recognised)) break;
-        await this.#asked.ask(recognised);
+        if (await this.#asked.ask(recognised)) this.#answered();
         if ("page" in recognised) this.#refuseWrongToken(driver, recognised.page, base);
         recognised = driver.recognise(this.#asked.signs(base));
       }
@@ -254,7 +266,9 @@ class Search {
   async #question<T>(kind: "web" | "RPC", at: string, answer: Promise<T>): Promise<T | null> {
     this.#questions += 1;
     try {
-      return await answer;
+      const answered = await answer;
+      this.#answered();
+      return answered;
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       const isAway = error.code === "rig.unreachable";

@@ -5,7 +5,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress, type RigAddress } from "./address.ts";
 import type { LoginNeed } from "./driver.ts";
-import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
+import { ClosedRig, type Identified, recogniseAt, UnreadableRig } from "./identify.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
 import { programPorts, usualPorts } from "./ports.ts";
 
@@ -52,13 +52,14 @@ export function describeRig({ make, model }: Identity): string {
   return parts.filter((part) => part !== null).join(" ") || "A rig";
 }
 
-/** At most 256 sockets: an identification has the place of a probe, and uses two. */
-const atOnce = { probed: 224, identified: 32 };
+/** At most 1,000 sockets: an identification uses two. A /24 of silent addresses is probed in one go. */
+const atOnce = { addresses: 400, probes: 800, identifications: 100 };
 /** Longer than the second after which a lost connection request is retransmitted. */
-const connectTimeoutMs = 1_500;
-/** For recognising a device, and for reading it then. */
-const identifyTimeoutMs = 5_000;
-const readTimeoutMs = 5_000;
+const connectTimeoutMs = 1_200;
+/** For each answer of a device that is being recognised, for all of them, and for reading it then. */
+const answerTimeoutMs = 5_000;
+const recogniseTimeoutMs = 15_000;
+const readTimeoutMs = 10_000;
 /** Refusals from nearby arrive at once; more of them in one turn of the event loop would block this process. */
 const probesPerTurn = 32;
 
@@ -77,8 +78,8 @@ class Scan {
   /** Aborted when the scan ends, for any reason. */
   readonly #ending = new AbortController();
   readonly #sockets = new Set<Socket>();
-  readonly #probes = new Semaphore(atOnce.probed);
-  readonly #identifications = new Semaphore(atOnce.identified);
+  readonly #probes = new Semaphore(atOnce.probes);
+  readonly #identifications = new Semaphore(atOnce.identifications);
   #probesThisTurn = 0;
   #nextTurn: Promise<void> | null = null;
   #scanned = 0;
@@ -115,7 +116,7 @@ class Scan {
         await this.#scanPlace(next.value);
       }
     };
-    const workers = Array.from({ length: Math.min(atOnce.probed, this.#total) }, worker);
+    const workers = Array.from({ length: Math.min(atOnce.addresses, this.#total) }, worker);
     try {
       await Promise.all(workers);
     } catch (error) {
@@ -127,27 +128,26 @@ class Scan {
 
   async #scanPlace({ host, ports }: Place): Promise<void> {
     const open = await this.#openPorts(host, ports);
-    if (open.length > 0) {
-      await this.#identifications.run(() => this.#probes.run(() => this.#identifyAll(host, open)));
-    }
+    if (open.length > 0) await this.#identifyAll(host, open);
     if (this.#ending.signal.aborted) return;
     this.#scanned += 1;
     this.#options.progress?.({ scanned: this.#scanned, total: this.#total });
   }
 
+  /** All ports at once, since each silent one costs the whole timeout. */
   async #openPorts(host: string, ports: readonly number[]): Promise<number[]> {
-    const open: number[] = [];
+    const further = programPorts.filter((port) => !ports.includes(port));
+    const open = new Set<number>();
     let isThere = false;
-    for (const port of ports) {
+    const probe = async (port: number): Promise<void> => {
       const answer = await this.#probe(host, port);
-      if (answer === "open") open.push(port);
-      if (answer === "no route") return open;
-      isThere ||= answer !== "silent";
-    }
-    const further = isThere ? programPorts.filter((port) => !ports.includes(port)) : [];
-    // In parallel, since a computer may not answer any of them.
-    const answers = await Promise.all(further.map((port) => this.#probe(host, port)));
-    return [...open, ...further.filter((_, index) => answers[index] === "open")];
+      if (answer === "open") open.add(port);
+      if (isThere || answer === "silent" || answer === "no route") return;
+      isThere = true;
+      await Promise.all(further.map(probe));
+    };
+    await Promise.all(ports.map(probe));
+    return [...ports, ...further].filter((port) => open.has(port));
   }
 
   async #turn(): Promise<void> {
@@ -197,23 +197,37 @@ class Scan {
     });
   }
 
-  /** Several rigs may share an address; a rig that answers at several ports is listed once. */
+  /**
+   * Several rigs may share an address; a rig that answers at several ports is listed once. Its usual ports come first,
+   * as one device; what listens at the others answers beside each other.
+   */
   async #identifyAll(host: string, open: readonly number[]): Promise<void> {
-    const usual = open.some((port) => usualPorts.includes(port)) ? [null] : [];
     const here: FoundRig[] = [];
-    for (const port of [...usual, ...open.filter((each) => !usualPorts.includes(each))]) {
-      if (this.#ending.signal.aborted) return;
-      const rig = await this.#recognise({ host, port, tls: false });
-      if (rig === null || here.some((other) => isSame(other, rig))) continue;
+    const list = (rig: FoundRig | null): void => {
+      if (rig === null || here.some((other) => isSame(other, rig))) return;
       here.push(rig);
       this.#options.found(rig);
-    }
+    };
+    if (open.some((port) => usualPorts.includes(port))) list(await this.#recognise({ host, port: null, tls: false }));
+    const others = open.filter((port) => !usualPorts.includes(port));
+    const rigs = await Promise.all(others.map((port) => this.#recognise({ host, port, tls: false })));
+    for (const rig of rigs) list(rig);
+  }
+
+  #recognise(address: RigAddress): Promise<FoundRig | null> {
+    return this.#identifications.run(() => this.#recogniseNow(address));
   }
 
   /** null when it is not a rig. */
-  async #recognise(address: RigAddress): Promise<FoundRig | null> {
+  async #recogniseNow(address: RigAddress): Promise<FoundRig | null> {
+    if (this.#ending.signal.aborted) return null;
+    // A host that holds the connection has one answer's time, a slow rig has that for each of its answers.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), answerTimeoutMs);
+    const signal = AbortSignal.any([late.signal, this.#within(recogniseTimeoutMs)]);
     try {
-      const found = await identify(address, {}, this.#within(identifyTimeoutMs));
+      const found = await recogniseAt(address, signal, () => timer.refresh());
+      clearTimeout(timer);
       return await this.#named(found);
     } catch (error) {
       if (this.#ending.signal.aborted) return null;
@@ -221,6 +235,8 @@ class Scan {
       const driver = error instanceof ClosedRig ? error.driver : null;
       const { id = null, login = driver === null ? null : itsToken } = driver ?? {};
       return { address: formatAddress(address), driver: id, identity: error.identity, note: error.reason, login };
+    } finally {
+      clearTimeout(timer);
     }
   }
 
