@@ -246,6 +246,12 @@ export const ScanSettings = z.strictObject({
     .enum(["ask", "auto"])
     .default("ask")
     .describe("a rig found automatically: ask = a notification, auto = it is added"),
+  reports: z
+    .boolean()
+    .default(false)
+    .describe(
+      "listen for rigs that report themselves, by UDP on the ports 14235 (the button IP report of an Antminer) and 8888 (WhatsMiner)",
+    ),
   logins: z
     .array(name)
     .max(500)

@@ -11,7 +11,9 @@ import type { Notice } from "../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
 import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { antminerReport, delivered, sendReport } from "../discovery/reporting.ts";
 import { problem, refusal } from "../errors.ts";
+import { freePort, freeUdpPort } from "../free-port.ts";
 import { workers } from "../pollers.ts";
 import { until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
@@ -39,16 +41,19 @@ interface Setting {
   readonly rigs?: FleetRig[];
   readonly add?: (miner: { readonly address: string; readonly login?: string }) => Promise<unknown>;
   readonly logins?: readonly object[];
+  readonly reportPort?: number;
 }
 
 /** Searches with nothing around them; time passes when the test says so. */
-function discoveriesOf({ scan, logins = [], interfaces = {}, rigs = [], add = async () => {} }: Setting = {}) {
+function discoveriesOf(setting: Setting = {}) {
+  const { scan, logins = [], interfaces = {}, rigs = [], add = async () => {}, reportPort } = setting;
   const clock = { now: 1_800_000_000_000 };
   const told: Notice[] = [];
   const over: string[] = [];
   const pauses: { ms: number; pass: () => void }[] = [];
+  const settings = Config.parse({ scan, logins });
   const discoveries = new Discoveries({
-    settings: Config.parse({ scan, logins }),
+    settings,
     accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,
@@ -56,6 +61,7 @@ function discoveriesOf({ scan, logins = [], interfaces = {}, rigs = [], add = as
     interfaces: () => interfaces,
     now: () => clock.now,
     log: pino({ level: "silent" }),
+    ...(reportPort === undefined ? {} : { reportPorts: [reportPort] }),
     pause: (ms, signal) =>
       new Promise<void>((pass, reject) => {
         pauses.push({ ms, pass });
@@ -63,7 +69,7 @@ function discoveriesOf({ scan, logins = [], interfaces = {}, rigs = [], add = as
       }),
   });
   closing.push(() => discoveries.close());
-  return { discoveries, clock, told, over, pauses };
+  return { discoveries, settings, clock, told, over, pauses };
 }
 
 const own = (cidr: string): Interfaces => ({
@@ -231,10 +237,10 @@ describe("what is known", () => {
   });
 });
 
-describe("a search every so often", () => {
-  const titles = (told: readonly Notice[]): string[] =>
-    told.map(({ title, message }) => `${textOf(title ?? "", "en")}: ${textOf(message, "en")}`);
+const titles = (told: readonly Notice[]): string[] =>
+  told.map(({ title, message }) => `${textOf(title ?? "", "en")}: ${textOf(message, "en")}`);
 
+describe("a search every so often", () => {
   test("reports each new rig once, and no known one", async () => {
     const farm = await farmOf(at("127.74.0.1"), at("127.74.0.2"));
     const [one, other] = farm.rigs.map(({ address }) => address);
@@ -352,5 +358,108 @@ describe("a search every so often", () => {
     await discoveries.close();
     expect(await refusal(discoveries.getDiscovery({ id: 1 }, caller))).toBe("not.found");
     expect(pauses).toEqual([]);
+  });
+});
+
+describe("a rig that reports itself", () => {
+  /** Rigs at these addresses of 127.74.x, all at the same port, and the settings by which they are found there. */
+  async function reporters(hosts: readonly string[], more: Record<string, unknown> = {}) {
+    const port = await freePort();
+    const { rigs } = await farmOf(...hosts.map((host) => at(host, { port })));
+    const added: string[] = [];
+    const reportPort = await freeUdpPort();
+    const scan = { networks: [`127.74.0.0/17:${port}`], add: "auto", reports: true, ...more };
+    const setting = { scan, reportPort, add: async ({ address }: { address: string }) => added.push(address) };
+    const report = (host: string, from = host): Promise<void> => sendReport(antminerReport(host), from, reportPort);
+    /** A report that comes before the port is open is lost. */
+    const firstReport = (host: string): Promise<void> =>
+      until(async () => {
+        await report(host);
+        return added.some((address) => address.startsWith(`${host}:`));
+      }, "the first rig to be found");
+    return { rigs, setting, added, report, firstReport };
+  }
+
+  test("is asked, and added or reported as one that a search has found", async () => {
+    const { rigs, setting, added, firstReport } = await reporters(["127.74.10.1"]);
+    const { discoveries, told } = discoveriesOf(setting);
+    discoveries.start();
+    await firstReport("127.74.10.1");
+    expect(added).toEqual(rigs.map(({ address }) => address));
+    expect(titles(told)).toEqual([`Miner added: Bitaxe Gamma 601 was found at ${rigs[0]?.address} and added`]);
+  });
+
+  test("is asked again a minute later at the earliest", async () => {
+    const { rigs, setting, added, report, firstReport } = await reporters(["127.74.11.1", "127.74.11.2"]);
+    const { discoveries, clock, pauses } = discoveriesOf(setting);
+    discoveries.start();
+    await firstReport("127.74.11.1");
+    const requests = (): number => rigs[0]?.requests.count ?? 0;
+    const before = requests();
+    clock.now += 59_000;
+    await report("127.74.11.1");
+    // Reports are received in order.
+    await report("127.74.11.2");
+    await until(() => {
+      for (const pause of pauses) pause.pass();
+      return added.length === 2;
+    }, "the second rig to be found");
+    expect(requests()).toBe(before);
+    clock.now += 1_000;
+    await until(async () => {
+      await report("127.74.11.1");
+      for (const pause of pauses) pause.pass();
+      return requests() > before;
+    }, "the first rig to be asked again");
+  });
+
+  test("has its turn when many report themselves: ten a second are asked", async () => {
+    const hosts = Array.from({ length: 25 }, (_, index) => `127.74.12.${index + 1}`);
+    const { setting, added, report, firstReport } = await reporters(hosts);
+    const { discoveries, pauses } = discoveriesOf(setting);
+    discoveries.start();
+    await firstReport(hosts[0] ?? "");
+    for (const host of hosts.slice(1)) await report(host);
+    await delivered();
+    for (const [second, count] of [1, 11, 21, 25].entries()) {
+      await until(() => added.length === count && pauses.length === second + 1, `${count} rigs to be found`);
+      pauses[second]?.pass();
+    }
+  });
+
+  test("is ignored beyond the configured networks, and where another one reports it", async () => {
+    const inside = ["127.74.13.1", "127.74.13.2", "127.74.13.3"];
+    const { rigs, setting, added, report, firstReport } = await reporters([...inside, "127.74.200.1"]);
+    const { discoveries, pauses } = discoveriesOf(setting);
+    discoveries.start();
+    await firstReport("127.74.13.1");
+    await report("127.74.200.1");
+    await report("127.74.13.2", "127.74.200.1");
+    await report("127.74.13.3");
+    await until(() => {
+      for (const pause of pauses) pause.pass();
+      return added.length === 2;
+    }, "the last rig to be found");
+    expect(rigs.map(({ requests }) => requests.count > 0)).toEqual([true, false, true, false]);
+  });
+
+  test("is not asked unless reports are listened for, which a changed setting starts and ends", async () => {
+    const { rigs, setting, added, report, firstReport } = await reporters(["127.74.14.1", "127.74.14.2"], {
+      reports: false,
+    });
+    const { discoveries, settings } = discoveriesOf(setting);
+    const listen = (reports: boolean): void => {
+      if (settings.scan !== undefined) settings.scan.reports = reports;
+      discoveries.renew();
+    };
+    discoveries.start();
+    await report("127.74.14.1");
+    listen(true);
+    await firstReport("127.74.14.2");
+    expect(rigs[0]?.requests.count).toBe(0);
+    listen(false);
+    await discoveries.close();
+    await report("127.74.14.1");
+    expect(added).toHaveLength(1);
   });
 });

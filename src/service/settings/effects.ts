@@ -39,10 +39,12 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     if (after.key === undefined) return [detail(after.open ? "effect.openToAll" : "effect.onlyHere")];
     return [detail(before.key === undefined ? "effect.needsKey" : "effect.needsNewKey")];
   },
-  scan: (_before, { scan: after }) =>
+  scan: (_before, { scan: after }) => [
     after?.every === undefined
-      ? [detail("effect.searchOnRequest")]
-      : [detail("effect.searchEvery", { seconds: after.every })],
+      ? detail("effect.searchOnRequest")
+      : detail("effect.searchEvery", { seconds: after.every }),
+    ...(after?.reports === true ? [detail("effect.reportsAsked")] : []),
+  ],
   logins: ({ logins: before }, { logins: after }) => {
     const names = goneFrom(before, after);
     return names === "" ? [] : [detail("effect.loginsGone", { names })];
