@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan\.\n/,
       ),
     });
   });
@@ -109,6 +109,8 @@ describe("the report", () => {
       "sites.100000.cores",
       "sites.100000.memory.gb",
       "sites.growth",
+      "scan.24.seconds",
+      "scan.22.seconds",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

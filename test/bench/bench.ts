@@ -14,6 +14,7 @@ import { httpPoll, poll } from "./polling.ts";
 import { json, machine, markdown, table } from "./report.ts";
 import { rows } from "./rows.ts";
 import { rules } from "./rules.ts";
+import { scans } from "./scan.ts";
 import { list, summary } from "./serving.ts";
 import { settings } from "./settings.ts";
 import { sites } from "./sites.ts";
@@ -40,6 +41,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   settings,
   mcp,
   sites,
+  scan: scans,
 };
 
 async function main(args: string[]): Promise<number> {

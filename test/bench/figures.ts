@@ -27,6 +27,7 @@ export const partNames = [
   "settings",
   "mcp",
   "sites",
+  "scan",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -439,6 +440,22 @@ export const figures: readonly Figure[] = [
     meaning: "CPU a change at 50 sites, against the same rigs at one",
     unit: "ratio",
     aim: null,
+    better: "less",
+  },
+  {
+    name: "scan.24.seconds",
+    part: "scan",
+    meaning: "a scan of a /24 with 10 rigs of different kinds, whose other addresses never answer",
+    unit: "s",
+    aim: 1.5,
+    better: "less",
+  },
+  {
+    name: "scan.22.seconds",
+    part: "scan",
+    meaning: "a scan of a /22 with 441 rigs of all kinds",
+    unit: "s",
+    aim: 10,
     better: "less",
   },
 ];

@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
-import { connect, createServer, Socket } from "node:net";
+import { createServer, Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { isRecord } from "../../src/contract/record.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
@@ -11,6 +9,7 @@ import { programPorts, usualPorts } from "../../src/link/ports.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan } from "../../src/link/scan.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { onTestFinished } from "../finished.ts";
+import { silentHosts } from "../silent-hosts.ts";
 import { until } from "../until.ts";
 import { http } from "./servers.ts";
 
@@ -46,24 +45,10 @@ async function stranger(host: string, port: number, greet: (socket: Socket) => v
   return typeof bound === "object" && bound !== null ? bound.port : port;
 }
 
-/** A computer that leaves connection requests to these ports unanswered: they queue, and the queue is full. */
+/** A computer that never answers at these ports. */
 async function silent(host: string, ports: readonly number[]): Promise<void> {
-  const script = `
-    const ports = ${JSON.stringify(ports)};
-    const listening = ports.map((port) => new Promise((resolve) =>
-      require("node:net").createServer().listen({ host: "${host}", port, backlog: 1 }, resolve)));
-    Promise.all(listening).then(() => {
-      require("node:fs").writeSync(1, "listening");
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    });`;
-  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout, "data");
-  const queued = ports.flatMap((port) => Array.from({ length: 4 }, () => connect(port, host).on("error", () => {})));
-  closing.push(async () => {
-    for (const socket of queued) socket.destroy();
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  });
+  const silence = await silentHosts([host], ports);
+  closing.push(() => silence.end());
 }
 
 const answering =
