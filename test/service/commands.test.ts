@@ -34,6 +34,26 @@ test("a command waits for the page that says which rig it is, and is sent once",
   expect(asked.filter((path) => path.includes("system")).length).toBeGreaterThan(1);
 });
 
+test.each([
+  ["refuses the restart", "Not now", {}],
+  ["no longer accepts the login", "Log in", { extensions: { code: "UNAUTHENTICATED" } }],
+])("an Apollo that stores a mode and %s is not reported as done, nor told again", async (_, message, more) => {
+  const bench = await openBench({ rigs: [{ kind: "apollo", warm: true, restartSeconds: 0 }] });
+  const rig = bench.rig(0);
+  const failed = { errors: [{ message, ...more }], data: null };
+  const door = await serve((socket, request) => {
+    if (request.includes("{ Miner { restart")) return socket.end(http(200, JSON.stringify(failed)));
+    socket.pause();
+    socket.unshift(Buffer.from(request));
+    rig.serve(socket);
+    return socket.resume();
+  });
+  const id = await bench.add(`127.0.0.1:${door.port}`, { driver: "apollo", password: "apollopass" });
+  expect(await refusal(bench.act(id, { action: "set_mode", mode: "eco" }))).toBe("rig.unconfirmed");
+  expect(rig.requests.writes).toEqual(['Settings.update {"minerMode":"eco"}']);
+  expect(await states(bench, id)).toEqual(["set_mode unknown"]);
+});
+
 describe("stop and start", () => {
   test.each([
     ["a Bitaxe", axeos],

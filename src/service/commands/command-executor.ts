@@ -292,6 +292,9 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
+/** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
+const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unconfirmed";
+
 /** One command's session with a rig. The rig is identified before each write, including repeats. */
 class Session {
   readonly #fleet: Poller;
@@ -380,7 +383,7 @@ class Session {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
       answer = await write(this.#rig.rig(), signal);
     } catch (error) {
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error) || isHalfDone(error)) throw error;
       if (proof.by === "restart") {
         // Some rigs cut the connection because they restart.
         if (error instanceof RigbridgeError && error.code === "rig.garbled") this.#rig.restarts(seconds);

@@ -1,10 +1,13 @@
+import type { Socket } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { Control, RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { apollo } from "../../../src/link/drivers/apollo/index.ts";
+import { statusQuery } from "../../../src/link/drivers/apollo/queries.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { haltOf } from "../../../src/link/reason.ts";
+import { SessionEnded } from "../../../src/link/session-ended.ts";
 import type { ApolloSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
@@ -134,6 +137,65 @@ describe("controls", () => {
       message: expect.stringContaining("Not possible"),
     });
     expect(simulated.requests.writes).toEqual(["Miner.stop"]);
+  });
+});
+
+describe("a restart of mining for what is stored", () => {
+  const setMode = (rig: Rig, signal: AbortSignal) => rig.set("mode", "eco", signal);
+  const addPool = async (rig: Rig, signal: AbortSignal) =>
+    rig.pools.add?.({ url: "stratum+tcp://new.example.org:4444", worker: "acct.new", password: "geheim99" }, signal);
+  const says = (answer: object) => (socket: Socket) => socket.end(http(200, JSON.stringify(answer)));
+  const restart = "{ Miner { restart";
+  const refusal = says({ data: { Miner: { restart: { error: { message: "Not now" } } } } });
+  const expired = says({ errors: [{ message: "Log in", extensions: { code: "UNAUTHENTICATED" } }], data: null });
+  const cut = (socket: Socket) => socket.end();
+
+  /** The rig behind a server that itself answers what is asked with this text. */
+  async function disturbed(text: string, answer: (socket: Socket) => void) {
+    const { simulated } = await start();
+    const { port } = await serve((socket, request) => {
+      if (request.includes(text)) return answer(socket);
+      socket.pause();
+      socket.unshift(Buffer.from(request));
+      simulated.serve(socket);
+      return socket.resume();
+    });
+    const rig = closing(rigAt(apollo, `127.0.0.1:${port}`, owner));
+    await rig.read(deadline());
+    return { rig, writes: simulated.requests.writes };
+  }
+
+  test.each([
+    ["that is refused", restart, refusal, setMode],
+    ["of a pool that is refused", restart, refusal, addPool],
+    ["that is not answered", restart, cut, setMode],
+    ["before which the token expires", restart, expired, setMode],
+    ["before which the rig does not say whether it mines", statusQuery, cut, addPool],
+  ])("%s fails as unconfirmed, and nothing is stored again", async (_, text, answer, change) => {
+    const { rig, writes } = await disturbed(text, answer);
+    const failure = change(rig, deadline());
+    await expect(failure).rejects.toMatchObject({
+      code: "rig.unconfirmed",
+      message: expect.stringContaining("stored, but a restart of mining is not confirmed, so restart it"),
+    });
+    await expect(failure).rejects.not.toBeInstanceOf(SessionEnded);
+    await expect(failure).rejects.not.toThrow("geheim99");
+    expect(writes).toHaveLength(1);
+  });
+
+  test("for which the time does not suffice fails as unconfirmed", async () => {
+    const late = new AbortController();
+    const { rig } = await disturbed(restart, () => late.abort(new DOMException("Over", "TimeoutError")));
+    await expect(setMode(rig, late.signal)).rejects.toMatchObject({ code: "rig.unconfirmed" });
+  });
+
+  test("is sent unless the rig says that it is off", async () => {
+    const { rig, writes } = await disturbed(
+      statusQuery,
+      says({ data: { Miner: { online: { result: { online: { status: "pending" } } } } } }),
+    );
+    await expect(setMode(rig, deadline())).resolves.toContain("restarts");
+    expect(writes).toEqual(['Settings.update {"minerMode":"eco"}', "Miner.restart"]);
   });
 });
 

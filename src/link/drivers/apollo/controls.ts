@@ -15,12 +15,22 @@ const modes = ["eco", "balanced", "turbo"];
 const starting = { lasting: true, restartsMining: false, seconds: 90 };
 const restarting = { lasting: false, restartsMining: true, seconds: 90 };
 
-/** What is stored takes effect with the next start of its mining program. */
+/**
+ * What is stored takes effect with the next start of its mining program. Once stored, no failure may have it stored
+ * again, nor let it pass for done.
+ */
 async function applied(api: ApolloApi, signal: AbortSignal): Promise<string> {
-  const data = new TolerantReader(await api.query(statusQuery, signal), new Notes(), "");
-  if (isOn({ miner: data.object("Miner") }) !== true) return "stored";
-  await api.run(actions.restart, undefined, signal);
-  return "stored, and mining restarts";
+  try {
+    const data = new TolerantReader(await api.query(statusQuery, signal), new Notes(), "");
+    if (isOn({ miner: data.object("Miner") }) === false) return "stored";
+    await api.run(actions.restart, undefined, signal);
+    return "stored, and mining restarts";
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    const { message, unquoted } = error;
+    const what = `${api.at}: stored, but a restart of mining is not confirmed, so restart it`;
+    throw new RigbridgeError("rig.unconfirmed", `${what} (${message})`, { unquoted: `${what} (${unquoted})` });
+  }
 }
 
 export function offers(api: ApolloApi, snapshot: Snapshot): OfferedControl[] {

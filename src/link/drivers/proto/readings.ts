@@ -40,7 +40,7 @@ const giga = { times: 1e9 };
 
 const statusOf = ({ mining }: Snapshot): string => mining.text("status") ?? "";
 
-/** Whether it is switched on. A rig that curtailment holds back mines again by itself, so that it is on. */
+/** Whether it is switched on. A rig that curtailment holds back resumes automatically, so it counts as on. */
 export function isOn(snapshot: Snapshot): boolean | null {
   const status = statusOf(snapshot);
   if (status === "Stopped" || status === "PoweringOff") return false;
