@@ -146,6 +146,20 @@ describe("a broken reply", () => {
     expect(refused.readings.notes).toEqual([expect.stringContaining("its web interface cannot be used now")]);
   });
 
+  test("of one device leaves its error beside that of the API, and the fans of the RPC where it has some", async () => {
+    const failing = { ...all, all: { ...all.all, fansSpeed: 70 } };
+    const pages = { getAll: failing, getErrorDetail: { success: true, code: 21 } };
+    const rpc = {
+      ...answers,
+      stats: { ...ok, STATS: [{ chain_acn1: 12, fan_num: 1, fan1: 4_200, psu_status: "fault" }] },
+    };
+    const both = (await read(pages, rpc)).readings;
+    expect(both.errors.map(({ code }) => code)).toEqual([expect.not.stringMatching(/^21$/), "21"]);
+    expect(both.fans).toEqual([{ rpm: 4_200, percent: null }]);
+    const alone = (await read(pages)).readings;
+    expect([alone.errors.map(({ code }) => code), alone.fans]).toEqual([["21"], [{ rpm: null, percent: 70 }]]);
+  });
+
   test("of its RPC fails the read", async () => {
     await expect(read({ getAll: all }, {})).rejects.toMatchObject({ code: expect.stringMatching(/^rig\./) });
   });

@@ -52,7 +52,7 @@ describe("it is read", () => {
       mining: true,
       mode: "Auto",
       locate: false,
-      fans: Array(4).fill({ rpm: model.fanRpm, percent: null }),
+      fans: [0, 40, 80, 120].map((slower) => ({ rpm: model.fanRpm - slower, percent: null })),
       errors: [],
       notes: [],
     });
@@ -62,6 +62,19 @@ describe("it is read", () => {
     const ofBoards = readings.boards.reduce((sum, { hashrate }) => sum + (hashrate ?? 0), 0);
     expect(ofBoards / (readings.hashrate ?? 0)).toBeCloseTo(1, 2);
     expect(listed(reading)).toEqual(["*pool.example.com:3333", "backup.example.net:3333"]);
+  });
+
+  test("with every temperature, speed and present rate of its boards new, and its configuration seldom", async () => {
+    const { rig, simulated } = await start();
+    await rig.read(deadline());
+    simulated.model.fanSetting = 1;
+    clock.pass(10);
+    const before = simulated.requests.count;
+    const { readings } = await rig.read(deadline());
+    expect(readings.fans[0]).toEqual({ rpm: simulated.model.fanRpm, percent: null });
+    expect(readings.temperature).toBeCloseTo(simulated.model.temperature, 3);
+    // Its RPC's four reports, and three pages.
+    expect(simulated.requests.count - before).toBeLessThanOrEqual(8);
   });
 
   test.each<[string, Credentials, string]>([
@@ -103,8 +116,11 @@ describe("its controls", () => {
     await rig.set("locate", true, deadline());
     expect(values(await rig.read(deadline()))).toMatchObject({ mining: true, mode: "Fixed", fan: 80, locate: true });
     await rig.set("mining", false, deadline());
-    expect(values(await rig.read(deadline()))).toMatchObject({ mining: false, mode: null });
-    await rig.set("mining", true, deadline());
+    const sleeping = await rig.read(deadline());
+    expect(keys(sleeping)).toEqual(["mining", "fan", "locate", "restart", "reboot"]);
+    expect(values(sleeping)).toMatchObject({ mining: false });
+    await expect(rig.set("mode", "Stock", deadline())).rejects.toMatchObject({ code: "control.absent" });
+    await expect(rig.set("mining", true, deadline())).resolves.toBe("stored; it wakes into the mode Fixed");
     await rig.set("fan", "auto", deadline());
     await rig.set("locate", false, deadline());
     const reading = await rig.read(deadline());
@@ -113,6 +129,16 @@ describe("its controls", () => {
     const written = simulated.requests.writes.filter((write) => write.startsWith("miner_config"));
     expect(written).toHaveLength(5);
     for (const write of written) expect(write).toContain('"user-extra":"kept"');
+  });
+
+  test("wake a rig that was never seen awake into the mode of its targets", async () => {
+    const { rig, simulated } = await start();
+    await rig.set("mode", "Fixed", deadline());
+    await rig.set("mining", false, deadline());
+    const other = closing(rigAt(mara, simulated.address, login));
+    await other.read(deadline());
+    await expect(other.set("mining", true, deadline())).resolves.toBe("stored; it wakes into the mode Auto");
+    expect(values(await other.read(deadline()))).toMatchObject({ mining: true, mode: "Auto" });
   });
 
   test("of restarts turn its counters back", async () => {
@@ -178,11 +204,11 @@ describe("a broken reply of its API", () => {
     miner_config: { mode: { "work-mode-selector": "Stock" }, pools: [{ url: "a:1", user: "w", pass: "***" }] },
   };
 
-  async function read(pages: Readonly<Record<string, unknown>>): Promise<Reading> {
+  async function read(pages: typeof whole, rpc: typeof answers = answers): Promise<Reading> {
     const server = await serve((socket, request) => {
       if (request.startsWith("{")) {
         const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
-        return socket.end(`${JSON.stringify(answers[JSON.parse(request).command] ?? refused)}\0`);
+        return socket.end(`${JSON.stringify(rpc[JSON.parse(request).command] ?? refused)}\0`);
       }
       const page = pages[request.split(" ")[1]?.replace("/kaonsu/v1/", "") ?? ""];
       return socket.end(page === undefined ? http(404, "{}") : http(200, JSON.stringify(page)));
@@ -200,6 +226,47 @@ describe("a broken reply of its API", () => {
     const silent = await read({});
     expect(silent).toMatchObject({ controls: [], identity: { mac: null }, readings: { hashrate: 95e12 } });
     expect(silent.readings.notes).toEqual([expect.stringContaining("its web interface cannot be used now")]);
+  });
+
+  test("leaves the present rates of its boards, which an average does not replace", async () => {
+    const stats = { chain_acn1: 76, chain_acn2: 76, chain_rate1: 50_000, chain_rate2: 0, "GHS 5s": 50_000 };
+    const hashboards = [1, 0].map((index) => ({ index, hashrate_average: 48_000, serial_number: `HB${index}` }));
+    const { readings } = await read(
+      { ...whole, hashboards: { hashboards } },
+      { ...answers, stats: { ...ok, STATS: [stats] } },
+    );
+    expect(readings.boards).toMatchObject([
+      { slot: 0, serial: "HB0", hashrate: 50e12 },
+      { slot: 1, serial: "HB1", hashrate: 0 },
+    ]);
+    const alone = await read({ ...whole, hashboards: { hashboards }, fans: { fans: [{ current_speed: 3_000 }] } });
+    expect(alone.readings.fans).toEqual([{ rpm: 3_000, percent: null }]);
+    expect(alone.readings.boards.map(({ hashrate }) => hashrate)).toEqual([48e12, 48e12]);
+  });
+
+  test("of its RPC while it sleeps is no error, and it wakes into Stock where it has no target", async () => {
+    const posted: string[] = [];
+    const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
+    let isSilent = false;
+    const sleeping = { mode: { "work-mode-selector": "Sleep", concorde: { "power-target": 0 } }, pools: [] };
+    const server = await serve((socket, request) => {
+      if (request.startsWith("{")) {
+        const answer = answers[JSON.parse(request).command] ?? refused;
+        return isSilent ? socket.end() : socket.end(`${JSON.stringify(answer)}\0`);
+      }
+      if (request.startsWith("POST")) posted.push(request);
+      const name = request.split(" ")[1]?.replace("/kaonsu/v1/", "") ?? "";
+      const page = name === "miner_config" ? sleeping : whole[name];
+      return socket.end(page === undefined ? http(404, "{}") : http(200, JSON.stringify(page)));
+    });
+    const rig = closing(rigAt(mara, `127.0.0.1:${server.port}`, login));
+    expect((await rig.read(deadline())).readings).toMatchObject({ hashrate: 0, mining: false, mode: "Sleep" });
+    isSilent = true;
+    const silent = await rig.read(deadline());
+    expect(silent.readings).toMatchObject({ hashrate: 0, mining: false, mode: "Sleep", errors: [] });
+    expect(haltOf(silent)).toMatchObject({ code: "user" });
+    await expect(rig.set("mining", true, deadline())).resolves.toContain("it wakes into the mode Stock");
+    expect(posted).toEqual([expect.stringContaining('"work-mode-selector":"Stock"')]);
   });
 
   test("that hides the passwords of its pools leaves them as they are", async () => {

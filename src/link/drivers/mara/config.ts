@@ -27,6 +27,12 @@ export const withWorkMode = (config: Config, mode: string): Config => ({
   mode: { ...partOf(config, "mode"), "work-mode-selector": mode },
 });
 
+/** The mode into which a rig wakes that was never seen awake. */
+export function wakingModeOf(config: Config): string {
+  const { "power-target": watts, "hash-target": rate } = partOf(partOf(config, "mode"), "concorde");
+  return [watts, rate].some((target) => typeof target === "number" && target > 0) ? "Auto" : "Stock";
+}
+
 /** W, while it tunes itself to a power. */
 export function powerTargetOf(config: Config): number | null {
   const tuner = partOf(partOf(config, "mode"), "concorde");

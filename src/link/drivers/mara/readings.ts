@@ -3,10 +3,10 @@ import type { TolerantReader } from "../../tolerant-reader.ts";
 import { celsius, highest } from "../shared/figures.ts";
 import { type Config, powerTargetOf } from "./config.ts";
 
-/** What only commands and people change, beside temperatures and the speed of the fans. */
-export interface Slow {
+/** The pages of one read. */
+export interface Snapshot {
+  readonly brief: TolerantReader;
   readonly config: Config | null;
-  readonly blinks: boolean | null;
   readonly boards: readonly Board[];
   readonly fans: RigReadings["fans"];
 }
@@ -15,7 +15,7 @@ export interface Slow {
 const giga = { times: 1e9, absent: 0 };
 
 /** What its API knows beside the RPC; nothing that is unknown to it. */
-export function readingsOf(brief: TolerantReader, { config, boards, fans }: Slow): Partial<RigReadings> {
+export function readingsOf({ brief, config, boards, fans }: Snapshot): Partial<RigReadings> {
   const expected = brief.number("hashrate_ideal", giga);
   const power = brief.number("power_consumption_estimated", { absent: 0 });
   const temperature = highest(boards.map((board) => board.temperature));
@@ -29,8 +29,9 @@ export function readingsOf(brief: TolerantReader, { config, boards, fans }: Slow
   };
 }
 
-export const boardsOf = (page: TolerantReader): Board[] =>
-  page.list("hashboards", 16).map((board, position) => ({
+/** Their average rates stand in where the RPC reports no present ones. */
+export const boardsOf = (page: TolerantReader): Board[] => {
+  const boards = page.list("hashboards", 16).map((board, position) => ({
     ...unknownBoard(board.integer("index", { max: 99 }) ?? position),
     hashrate: board.number("hashrate_average", { times: 1e9 }),
     temperature: highest(board.numbers("temperature_pcb", celsius)),
@@ -38,3 +39,8 @@ export const boardsOf = (page: TolerantReader): Board[] =>
     chips: board.integer("asic_num"),
     serial: board.text("serial_number"),
   }));
+  return boards.toSorted((one, other) => one.slot - other.slot);
+};
+
+export const fansOf = (page: TolerantReader): RigReadings["fans"] =>
+  page.list("fans", 16).map((fan) => ({ rpm: fan.number("current_speed"), percent: null }));

@@ -16,14 +16,22 @@ import {
   fanOf,
   poolActionsOf,
   poolControls,
+  wakingModeOf,
   withFan,
   withWorkMode,
   workModeOf,
   workModes,
 } from "./config.ts";
-import { boardsOf, readingsOf, type Slow } from "./readings.ts";
+import { boardsOf, fansOf, readingsOf } from "./readings.ts";
 
 const refreshAfterMs = 30_000;
+
+/** What only commands and people change. */
+interface Slow {
+  readonly config: Config | null;
+  readonly blinks: boolean | null;
+}
+
 const stored = { lasting: true, restartsMining: true, seconds: 180 };
 
 export class MaraWeb implements WebInterface {
@@ -32,8 +40,8 @@ export class MaraWeb implements WebInterface {
   readonly #http: HttpTransport;
   readonly #slow: Memo<Slow>;
   #identity: Partial<Identity> | undefined;
-  /** The work mode in which it last mined. */
-  #awake = "Stock";
+  /** The work mode in which it was last seen awake. */
+  #awake: string | null = null;
 
   constructor(http: HttpTransport, monotonicNow: () => number) {
     this.#http = http;
@@ -51,12 +59,15 @@ export class MaraWeb implements WebInterface {
     const kept = this.#slow.isFresh ? this.#slow.value : undefined;
     const slow = kept ?? this.#slow.keep(await this.#readSlow(signal, notes));
     const { config, blinks } = slow;
+    const boards = boardsOf(await this.#page("boards", "hashboards", signal, notes));
+    const fans = fansOf(await this.#page("fans", "fans", signal, notes));
     const mode = config === null ? null : workModeOf(config);
     if (mode !== null && mode !== asleep) this.#awake = mode;
     return {
       identity: this.#identity,
       offered: this.#offers(config, blinks),
-      readings: { ...readingsOf(brief, slow), mode, locate: blinks },
+      readings: { ...readingsOf({ brief, config, boards, fans }), mode, locate: blinks },
+      asleep: mode === asleep,
       pools:
         config === null
           ? null
@@ -81,17 +92,16 @@ export class MaraWeb implements WebInterface {
   }
 
   async #readSlow(signal: AbortSignal, notes: Notes): Promise<Slow> {
-    const page = async (what: string, name: string): Promise<TolerantReader> =>
-      new TolerantReader((await pageOrNull(what, this.#get(name, signal), notes)) ?? undefined, notes, what);
     const config = await pageOrNull("configuration", this.#get("miner_config", signal), notes);
     return {
       config: isRecord(config) ? config : null,
-      blinks: (await page("light", "locate_miner")).boolean("blinking"),
-      boards: boardsOf(await page("boards", "hashboards")),
-      fans: (await page("fans", "fans"))
-        .list("fans", 16)
-        .map((fan) => ({ rpm: fan.number("current_speed"), percent: null })),
+      blinks: (await this.#page("light", "locate_miner", signal, notes)).boolean("blinking"),
     };
+  }
+
+  /** Without fields where it is missing or broken. */
+  async #page(what: string, name: string, signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
+    return new TolerantReader((await pageOrNull(what, this.#get(name, signal), notes)) ?? undefined, notes, what);
   }
 
   #offers(config: Config | null, blinks: boolean | null): OfferedControl[] {
@@ -100,16 +110,15 @@ export class MaraWeb implements WebInterface {
     const mode = config === null ? null : workModeOf(config);
     const fan = config === null ? null : fanOf(config);
     const starting = { lasting: false, restartsMining: true, seconds: 240 };
-    const ofMode: OfferedControl[] = [
-      {
-        control: toggle("mining", mode !== asleep, { ...stored, restartsMining: false }),
-        set: (on, signal) => this.#change((known) => withWorkMode(known, on === true ? this.#awake : asleep), signal),
-      },
-      {
-        control: choice("mode", workModes, mode !== null && workModes.includes(mode) ? mode : null, stored),
-        set: (wanted, signal) => this.#change((known) => withWorkMode(known, String(wanted)), signal),
-      },
-    ];
+    const mining: OfferedControl = {
+      control: toggle("mining", mode !== asleep, { ...stored, restartsMining: false }),
+      set: (on, signal) =>
+        on === true ? this.#wake(signal) : this.#change((known) => withWorkMode(known, asleep), signal),
+    };
+    const ofMode: OfferedControl = {
+      control: choice("mode", workModes, mode !== null && workModes.includes(mode) ? mode : null, stored),
+      set: (wanted, signal) => this.#change((known) => withWorkMode(known, String(wanted)), signal),
+    };
     const ofFan: OfferedControl = {
       control: range("fan", { unit: "%", min: 0, max: 100, step: 1, value: fan, options: ["auto"] }, stored),
       set: (wanted, signal) =>
@@ -120,7 +129,9 @@ export class MaraWeb implements WebInterface {
       set: (on, signal) => command("locate_miner", { blinking: on }, on === true ? "blinking" : "dark", signal),
     };
     return [
-      ...(mode === null ? [] : ofMode),
+      ...(mode === null ? [] : [mining]),
+      // Asleep, choosing one would wake it.
+      ...(mode === null || mode === asleep ? [] : [ofMode]),
       ...(fan === null ? [] : [ofFan]),
       ...(blinks === null ? [] : [light]),
       {
@@ -132,6 +143,15 @@ export class MaraWeb implements WebInterface {
         set: (_, signal) => command("maintenance", { type: "reboot" }, "rebooting", signal),
       },
     ];
+  }
+
+  async #wake(signal: AbortSignal): Promise<string> {
+    let mode = "";
+    const said = await this.#change((known) => {
+      mode = this.#awake ?? wakingModeOf(known);
+      return withWorkMode(known, mode);
+    }, signal);
+    return `${said}; it wakes into the mode ${mode}`;
   }
 
   /** Reads the configuration, changes it and writes it whole, as the rig requires. */

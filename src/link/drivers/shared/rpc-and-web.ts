@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import type { Control, ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
+import type { Board, Control, ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import { type OfferedControl, setControl } from "../../controls.ts";
 import type { Locked, PoolAction, PoolControls, PoolReading, Reading, Rig } from "../../driver.ts";
@@ -11,8 +11,10 @@ export interface WebReport {
   /** What it knows of the identity, before what the RPC does. */
   readonly identity: Partial<Identity>;
   readonly offered: readonly OfferedControl[];
-  /** In place of those of the RPC. */
+  /** In place of those of the RPC; its errors are added, and its fans count where the RPC has none. */
   readonly readings?: Partial<Omit<RigReadings, "notes">>;
+  /** It was put to sleep: it computes nothing, and its mining program may well be silent. */
+  readonly asleep?: boolean;
   /** The pools of its configuration; null where it cannot change them. */
   readonly pools: WebPools | null;
 }
@@ -80,7 +82,7 @@ export class RpcAndWebRig implements Rig {
     const locked = this.#locked() ?? (takesCommands ? undefined : lockedRpc);
     const report = this.#report;
     if (report === null && "silence" in answer) throw answer.silence;
-    const readings = { ...reading.readings, ...report?.readings, notes: notes.list() };
+    const readings = { ...readingsOver(reading.readings, report), notes: notes.list() };
     const read = { ...open, readings, ...(locked === undefined ? {} : { locked }) };
     if (report === null) return { ...read, identity: this.#identityOver(reading.identity) };
     const { pools, offered } = report;
@@ -177,6 +179,26 @@ export class RpcAndWebRig implements Rig {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) this.#forget();
     this.#uptime = uptime ?? this.#uptime;
   }
+}
+
+function readingsOver(ofRpc: RigReadings, report: WebReport | null): RigReadings {
+  const { readings = {}, asleep = false } = report ?? {};
+  const errors = ofRpc.errors.filter(({ code }) => !asleep || code !== "miner.silent");
+  return {
+    ...ofRpc,
+    ...readings,
+    errors: [...errors, ...(readings.errors ?? [])],
+    fans: ofRpc.fans.length > 0 ? ofRpc.fans : (readings.fans ?? []),
+    boards: boardsOver(ofRpc.boards, readings.boards ?? []),
+    ...(asleep ? { mining: false, hashrate: 0 } : {}),
+  };
+}
+
+/** Those of the web interface with the present rates of the RPC, which may number the same places otherwise. */
+function boardsOver(ofRpc: Board[], ofWeb: Board[]): Board[] {
+  if (ofRpc.length === 0) return ofWeb;
+  if (ofRpc.length !== ofWeb.length) return ofRpc;
+  return ofWeb.map((board, place) => ({ ...board, hashrate: ofRpc[place]?.hashrate ?? board.hashrate }));
 }
 
 /** Codes of errors that concern one page. */
