@@ -122,7 +122,7 @@ test("null is unknown, and what several boards report is added up", async () => 
   expect(one.readings.boards.map(({ hashrate }) => hashrate)).toEqual([1.5e12, 1.5e12]);
   expect(one.identity).toMatchObject({ model: null, serial: null });
   expect(one.pools).toMatchObject([{ active: true, url: "stratum+tcp://a.example.com:1" }]);
-  expect((await read({ ...empty, boards: boards.slice(1) })).identity).toMatchObject({ model: "B", serial: "one" });
+  expect((await read({ ...empty, boards: boards.slice(1) })).identity).toMatchObject({ model: "B", serial: null });
   const none = await read({ ...empty, paused: null, sources: [{ name: "dummy" }] });
   expect(none).toMatchObject({ pools: [], identity: { serial: null }, readings: { mining: null, power: null } });
 });

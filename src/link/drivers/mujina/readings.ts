@@ -12,13 +12,13 @@ import { celsius, highest, total } from "../shared/figures.ts";
 
 const boardsIn = (miner: TolerantReader): TolerantReader[] => miner.list("boards", 64);
 
-/** It reports neither its version nor an address. A single board stands for it; of several, each may be replaced. */
+/** It reports neither its version nor an address. The serial number of a single board stands for it; of several, each may be replaced. */
 export function identityOf(miner: TolerantReader): Identity {
   const boards = boardsIn(miner);
   const models = new Set(boards.map((board) => board.text("model")));
   const [model = null] = models.size === 1 ? models : [];
   const [only, ...others] = boards;
-  const serial = others.length > 0 ? null : (only?.text("serial") ?? only?.text("name") ?? null);
+  const serial = others.length > 0 ? null : (only?.text("serial") ?? null);
   return { make: "Mujina", model, firmware: null, mac: null, hostname: null, serial };
 }
 
