@@ -12,6 +12,9 @@ const callOf = (query: string, input?: unknown): HttpCall => ({
   body: { query, ...(input === undefined ? {} : { variables: { input } }) },
 });
 
+const loginQuery =
+  "query ($input: AuthLoginInput!) { Auth { login(input: $input) { result { accessToken } error { message } } } }";
+
 /** GraphQL refuses what needs a login with any status. */
 const needsLogin = (reply: HttpReply): boolean => isDenied(reply) || /"code"\s*:\s*"UNAUTHENTICATED"/.test(reply.body);
 
@@ -22,11 +25,14 @@ export class ApolloApi {
   constructor(link: Link) {
     const { password } = link.credentials;
     const login = {
-      call: callOf("query ($input: AuthLoginInput!) { Auth { login(input: $input) { result { accessToken } } } }", {
-        password,
-      }),
+      call: callOf(loginQuery, { password }),
+      password: password ?? "",
       tokenIn: (answer: TolerantReader): string | null =>
         answer.object("data").object("Auth").object("login").object("result").text("accessToken", 4_000),
+      wordsIn: (answer: TolerantReader): string | null => {
+        const error = answer.object("data").object("Auth").object("login").object("error");
+        return (answer.list("errors")[0] ?? error).text("message", 200);
+      },
     };
     this.#api = new BearerApi(link.http, password === undefined ? null : login, link, needsLogin);
   }

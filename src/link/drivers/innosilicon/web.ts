@@ -25,7 +25,9 @@ export class InnosiliconWeb implements WebInterface {
         ? null
         : {
             call: { method: "POST", path: "/api/auth", form: { username, password } } as const,
-            tokenIn: (answer: TolerantReader): string | null => answer.text("jwt", 4_000),
+            password,
+            tokenIn: (answer: TolerantReader) => answer.text("jwt", 4_000),
+            wordsIn: (answer: TolerantReader) => answer.text("msg", 200) ?? answer.text("message", 200),
           };
     this.#api = new BearerApi(link.http, login, link, needsLogin);
   }

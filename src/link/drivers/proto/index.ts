@@ -48,7 +48,10 @@ class ProtoRig implements Rig {
         ? null
         : {
             call: { method: "POST", path: "/api/v1/auth/login", body: { password } } as const,
+            password,
             tokenIn: (answer: TolerantReader) => answer.text("access_token", 4_000),
+            wordsIn: (answer: TolerantReader) =>
+              answer.object("error").text("message", 200) ?? answer.text("message", 200),
           };
     this.#api = new BearerApi(link.http, login, link);
     const page = (name: string, signal: AbortSignal): Promise<unknown> => this.#get(name, signal);

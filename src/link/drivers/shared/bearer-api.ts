@@ -3,8 +3,10 @@ import { detail } from "../../../messages/detail.ts";
 import type { Locked } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, printable, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "../../transports/http.ts";
+import { parseStrict } from "../../transports/json.ts";
+import { garbled, refusedWith } from "../../transports/limits.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
 import { Memo } from "./memo.ts";
 import { redact } from "./redact.ts";
@@ -12,12 +14,18 @@ import { redact } from "./redact.ts";
 /** How a login is exchanged for a token. */
 export interface TokenLogin {
   readonly call: HttpCall;
-  /** The token in the answer; null where the rig refuses the login. */
+  /** Kept out of errors. */
+  readonly password: string;
   tokenIn(answer: TolerantReader): string | null;
+  /** Why there is none, in the rig's words. */
+  wordsIn(answer: TolerantReader): string | null;
 }
 
 /** Before a read sends a refused login again. */
 const loginRetryAfterMs = 600_000;
+
+/** A login may also fail because the rig is busy, and is then sent again. */
+const blamesLogin = (words: string): boolean => /\b(?:passwords?|credentials?|user ?names?)\b/i.test(words);
 
 /** The answer of a rig that refuses a call without a valid token. */
 export const isDenied = ({ status }: HttpReply): boolean => status === 401 || status === 403;
@@ -102,12 +110,20 @@ export class BearerApi {
     }
   }
 
-  async #logIn({ call, tokenIn }: TokenLogin, signal: AbortSignal): Promise<string> {
+  /** Its errors quote nothing of an answer but the words that the driver finds: the rest may be a token. */
+  async #logIn({ call, password, tokenIn, wordsIn }: TokenLogin, signal: AbortSignal): Promise<string> {
     const reply = await this.#http.call(call, signal);
-    const isRefused = reply.status === 400 || this.#isDenied(reply);
-    if (reply.status >= 300 && !isRefused) throw refusal(this.at, call, { ...reply, body: "" });
-    const token = isRefused ? null : tokenIn(new TolerantReader(jsonOf(this.at, call, reply).value, new Notes(), ""));
-    if (token === null) throw this.#refusal.keep(this.#wrong());
+    if (this.#isDenied(reply)) throw this.#refusal.keep(this.#wrong());
+    const parsed = parseStrict(reply.body);
+    if ("problem" in parsed && reply.status >= 300) throw refusal(this.at, call, { ...reply, body: "" });
+    if ("problem" in parsed) throw garbled(this.at, "the answer to its login is not JSON");
+    const answer = new TolerantReader(parsed.value, new Notes(), "");
+    const token = reply.status < 300 ? tokenIn(answer) : null;
+    if (token === null) {
+      const words = printable(redact(wordsIn(answer) ?? "", [password]));
+      if (blamesLogin(words)) throw this.#refusal.keep(this.#wrong());
+      throw refusedWith("rig.refused", `${this.at} gave no token for its login`, words || "without a reason");
+    }
     this.#refusal.forget();
     this.#token = token;
     return token;
