@@ -79,6 +79,7 @@ describe("its log lines", () => {
       "warn Another Rigbridge... has the same mqtt.base at the broker at ... and waits for this one to end; ...",
       "warn Another Rigbridge... publishes the same MQTT topics at the broker at ..., so this one waits ...",
       'warn Another client uses the client id "..." at the broker at ..., which ended this connection; give each its own mqtt.clientId',
+      "warn Reports of rigs are not received on UDP port ...",
       "warn all rules and schedules are off, since the service was started with --without-rules; ...",
       "warn mDNS could not be used on ...",
     ]);
