@@ -5,7 +5,7 @@ import { type Interfaces, ownNetworks } from "../link/networks.ts";
 export const machineName = (): string => hostname().split(".")[0] || "Rigbridge";
 
 /** This machine's address in each of its private networks. */
-export const networkAddresses = (): readonly string[] => ownNetworks(interfaces()).addresses;
+export const networkAddresses = (): readonly string[] => ownNetworks(ownInterfaces()).addresses;
 
 /** Hosts for URLs of a server that listens on all addresses: the host name if there is no private network. */
 export function reachableHosts(): readonly string[] {
@@ -16,13 +16,13 @@ export function reachableHosts(): readonly string[] {
 /** All addresses of this machine. */
 export const ownAddresses = (): ReadonlySet<string> =>
   new Set(
-    Object.values(interfaces())
+    Object.values(ownInterfaces())
       .flatMap((each) => each ?? [])
       .map(({ address }) => address),
   );
 
 /** Some systems, like Android, do not allow every program to list them. */
-function interfaces(): Interfaces {
+export function ownInterfaces(): Interfaces {
   try {
     return networkInterfaces();
   } catch {

@@ -443,6 +443,29 @@ describe("a rig that reports itself", () => {
     expect(rigs.map(({ requests }) => requests.count > 0)).toEqual([true, false, true, false]);
   });
 
+  test("is ignored outside of the machine's own networks where none are configured", async () => {
+    const [inside, outside] = [`${net}.20.2`, `${net}.21.2`];
+    const { rigs } = await farmOf(
+      { kind: "cgminer", host: inside, port: 4028 },
+      { kind: "cgminer", host: outside, port: 4028 },
+    );
+    const reportPort = await freeUdpPort();
+    const { discoveries, told } = discoveriesOf({
+      scan: { reports: true },
+      interfaces: own(`${net}.20.1/24`),
+      reportPort,
+    });
+    discoveries.start();
+    await until(async () => {
+      // In this order, so that the first has been received once the second is asked.
+      for (const host of [outside, inside]) await sendReport(antminerReport(host), host, reportPort);
+      return told.length > 0;
+    }, "the rig inside to be found");
+    await discoveries.close();
+    expect(titles(told)).toEqual([expect.stringContaining(`was found at ${inside};`)]);
+    expect(rigs.map(({ requests }) => requests.count > 0)).toEqual([true, false]);
+  });
+
   test("is not asked unless reports are listened for, which a changed setting starts and ends", async () => {
     const { rigs, setting, added, report, firstReport } = await reporters(["127.74.14.1", "127.74.14.2"], {
       reports: false,

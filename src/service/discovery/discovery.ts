@@ -4,7 +4,7 @@ import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Discovery } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { listenForRigs } from "../../discovery/announced-rigs.ts";
-import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
+import { ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { usualPorts } from "../../link/ports.ts";
 import { type FoundRig, type Progress, remarkOn, scan } from "../../link/scan.ts";
 import { coded } from "../../messages/coded.ts";
@@ -20,8 +20,6 @@ type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery"
 export interface DiscoveryContext extends NewRigsContext, ReportsContext {
   readonly settings: Sections<"scan" | "logins">;
   readonly accessBook: AccessBook;
-  /** As `os.networkInterfaces`. */
-  interfaces(): Interfaces;
   readonly log: Logger;
   /** Resolves after this time, rejects when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;

@@ -2,13 +2,22 @@ import { once } from "node:events";
 import type { Logger } from "pino";
 import { Background } from "../../async/index.ts";
 import { listenForReports } from "../../discovery/rig-reports.ts";
-import { parseNetworks, plannedPorts, planSearch } from "../../link/networks.ts";
+import {
+  type Interfaces,
+  isWithin,
+  ownNetworks,
+  parseNetworks,
+  plannedPorts,
+  planSearch,
+} from "../../link/networks.ts";
 import { usualPorts } from "../../link/ports.ts";
 import { type FoundRig, scan } from "../../link/scan.ts";
 import type { Sections } from "../settings/live-settings.ts";
 
 export interface ReportsContext {
   readonly settings: Sections<"scan">;
+  /** As `os.networkInterfaces`. */
+  interfaces(): Interfaces;
   /** Epoch ms. */
   now(): number;
   readonly log: Logger;
@@ -23,8 +32,8 @@ const roundMs = 1_000;
 const againMs = 60_000;
 
 /**
- * The reports that rigs send by themselves. A report is a hint: nothing in it is believed, its sender is scanned as in a
- * search. If `scan.networks` are configured, senders elsewhere are ignored.
+ * The reports that rigs send unasked. A report is a hint: its content is ignored; only its sender is scanned, as in a
+ * search. Anyone can forge the sender, so those outside of what a regular search covers are ignored.
  */
 export class Reports {
   readonly #context: ReportsContext;
@@ -49,8 +58,8 @@ export class Reports {
 
   /** Until the signal is aborted and everything under way has ended. Never rejects. */
   async listen(signal: AbortSignal): Promise<void> {
-    const { settings, reportPorts: ports, log } = this.#context;
-    const planned = plannedBy(settings.scan?.networks);
+    const { settings, reportPorts: ports, log, interfaces } = this.#context;
+    const planned = plannedBy(settings.scan?.networks, interfaces());
     const work = new Background();
     const reported = (host: string): void => {
       if (this.#waiting.size >= limits.waiting || this.#wasAsked(host) || planned(host).length === 0) return;
@@ -107,9 +116,15 @@ export class Reports {
   }
 }
 
-/** The ports to try at an address; none where the configured networks do not contain it. */
-function plannedBy(networks: readonly string[] | undefined): (host: string) => readonly number[] {
-  if (networks === undefined) return () => usualPorts;
+/** The ports to try at an address; none outside of the configured networks, or else of the machine's own. */
+function plannedBy(
+  networks: readonly string[] | undefined,
+  interfaces: Interfaces,
+): (host: string) => readonly number[] {
+  if (networks === undefined) {
+    const own = ownNetworks(interfaces).networks;
+    return (host) => (own.some((network) => isWithin(network, host)) ? usualPorts : []);
+  }
   const plan = planSearch(parseNetworks(networks), { ports: usualPorts, yes: false });
   return (host) => plannedPorts(plan, host);
 }

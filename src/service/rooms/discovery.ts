@@ -1,4 +1,4 @@
-import { networkInterfaces } from "node:os";
+import { ownInterfaces } from "../../discovery/own-machine.ts";
 import type { Core } from "../core.ts";
 import { Discoveries } from "../discovery/discovery.ts";
 import type { ServiceRoom } from "../room.ts";
@@ -14,7 +14,7 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
     rigs: () => registry.fleet.all(),
     add: (miner) => operations.addMiner(miner, { actor: "service" }),
     notices,
-    interfaces: options.interfaces ?? networkInterfaces,
+    interfaces: options.interfaces ?? ownInterfaces,
     now,
     log,
   });
