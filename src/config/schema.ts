@@ -250,7 +250,7 @@ export const ScanSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "listen for rigs that report themselves, by UDP on the ports 14235 (the button IP report of an Antminer) and 8888 (WhatsMiner)",
+      "listen for rigs that report themselves, by UDP on the ports 14235 (the IP Report button of an Antminer) and 8888 (WhatsMiner)",
     ),
   logins: z
     .array(name)

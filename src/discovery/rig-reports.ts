@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { isPrivateAddress } from "../link/networks.ts";
 import { reasonOf } from "./mdns.ts";
 
-/** UDP ports of the reports that rigs broadcast: the button "IP report" of an Antminer, and that of a WhatsMiner. */
+/** UDP ports of the reports that rigs broadcast: the IP Report button of an Antminer, and that of a WhatsMiner. */
 export const reportPorts: readonly number[] = [14_235, 8_888];
 
 export interface ReportOptions {
@@ -18,8 +18,12 @@ export interface ReportOptions {
  * Receives the reports of rigs on all interfaces until the signal is aborted, and answers none. Resolves once it listens,
  * with a sentence for each port that could not be used; never rejects.
  */
-export async function listenForReports({ signal, ports = reportPorts, reported }: ReportOptions): Promise<string[]> {
-  const notes: string[] = [];
+export async function listenForReports({
+  signal,
+  ports = reportPorts,
+  reported,
+}: ReportOptions): Promise<ReadonlyMap<number, string>> {
+  const notes = new Map<number, string>();
   await Promise.all(
     ports.map(async (port) => {
       const socket = createSocket({ type: "udp4", reuseAddr: true });
@@ -28,7 +32,7 @@ export async function listenForReports({ signal, ports = reportPorts, reported }
         await once(socket, "listening");
       } catch (error) {
         socket.close();
-        notes.push(`Reports of rigs are not received on UDP port ${port}: ${reasonOf(error)}`);
+        notes.set(port, `Reports of rigs are not received on UDP port ${port}: ${reasonOf(error)}`);
         return;
       }
       receive(socket, reported);

@@ -458,7 +458,7 @@ export const details = {
   "effect.needsNewKey": "Clients and browsers need the new key from now on, other than users with keys of their own",
   "effect.searchOnRequest": "Networks are searched on request only",
   "effect.searchEvery": "Networks are searched every {seconds} s",
-  "effect.reportsAsked": "A rig that reports itself is asked at once",
+  "effect.reportsAsked": "A rig that reports itself is asked at once, unless another program has the UDP port",
   "effect.loginsGone": "Rigs that name one of these logins are read without a login: {names}",
   "effect.sitesGone": "The rigs of {names} are no longer shown here; they go on as before",
   "effect.sitesAgain": "The service restarts within a second, and connects to its sites again",

@@ -13,7 +13,7 @@ async function listening(): Promise<{ ports: readonly number[]; heard: string[];
   const ports = [await freeUdpPort(), await freeUdpPort()];
   const heard: string[] = [];
   const reported = (host: string): void => void heard.push(host);
-  expect(await listenForReports({ signal: stopping.signal, ports, reported })).toEqual([]);
+  expect(await listenForReports({ signal: stopping.signal, ports, reported })).toEqual(new Map());
   return { ports, heard, stop: () => stopping.abort() };
 }
 
@@ -44,7 +44,9 @@ test("a port that another program has for itself is named, and the others are li
   const heard: string[] = [];
   const reported = (host: string): void => void heard.push(host);
   const notes = await listenForReports({ signal: stopping.signal, ports: [taken.address().port, free], reported });
-  expect(notes).toEqual([expect.stringMatching(/^Reports of rigs are not received on UDP port \d+: .*EADDRINUSE/)]);
+  expect([...notes]).toEqual([
+    [taken.address().port, expect.stringMatching(/^Reports of rigs are not received on UDP port \d+: .*EADDRINUSE/)],
+  ]);
   await sendReport(antminerReport("127.75.9.8"), "127.75.9.8", free);
   await until(() => heard.length === 1, "the report at the other port");
 });

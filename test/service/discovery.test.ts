@@ -1,3 +1,5 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
@@ -417,13 +419,14 @@ describe("a rig that reports itself", () => {
     const hosts = Array.from({ length: 25 }, (_, index) => `127.74.12.${index + 1}`);
     const { setting, added, report, firstReport } = await reporters(hosts);
     const { discoveries, pauses } = discoveriesOf(setting);
+    const seconds = () => pauses.filter(({ ms }) => ms === 1_000);
     discoveries.start();
     await firstReport(hosts[0] ?? "");
     for (const host of hosts.slice(1)) await report(host);
     await delivered();
     for (const [second, count] of [1, 11, 21, 25].entries()) {
-      await until(() => added.length === count && pauses.length === second + 1, `${count} rigs to be found`);
-      pauses[second]?.pass();
+      await until(() => added.length === count && seconds().length === second + 1, `${count} rigs to be found`);
+      seconds()[second]?.pass();
     }
   });
 
@@ -464,6 +467,30 @@ describe("a rig that reports itself", () => {
     await discoveries.close();
     expect(titles(told)).toEqual([expect.stringContaining(`was found at ${inside};`)]);
     expect(rigs.map(({ requests }) => requests.count > 0)).toEqual([true, false]);
+  });
+
+  test("is asked once the program that had the port has ended, and on networks that the machine has joined by then", async () => {
+    const host = `${net}.22.2`;
+    await farmOf({ kind: "cgminer", host, port: 4028 });
+    const reportPort = await freeUdpPort();
+    const taken = createSocket("udp4").bind(reportPort, "0.0.0.0");
+    await once(taken, "listening");
+    closing.push(() => taken[Symbol.asyncDispose]());
+    const interfaces: Record<string, Interfaces[string]> = {};
+    const { discoveries, told, pauses } = discoveriesOf({ scan: { reports: true }, interfaces, reportPort });
+    discoveries.start();
+    for (const minute of [1, 2]) {
+      await until(() => pauses.length === minute, "the port to be tried and refused");
+      expect(pauses[minute - 1]?.ms).toBe(60_000);
+      if (minute === 1) pauses[0]?.pass();
+    }
+    await taken[Symbol.asyncDispose]();
+    Object.assign(interfaces, own(`${net}.22.1/24`));
+    pauses[1]?.pass();
+    await until(async () => {
+      await sendReport(antminerReport(host), host, reportPort);
+      return told.length === 1;
+    }, "the rig to be found");
   });
 
   test("is not asked unless reports are listened for, which a changed setting starts and ends", async () => {

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Logger } from "pino";
 import { Background } from "../../async/index.ts";
 import { listenForReports } from "../../discovery/rig-reports.ts";
@@ -28,6 +27,8 @@ export interface ReportsContext {
 /** Addresses that are asked each second, at the same time, and that may wait. */
 const limits = { perSecond: 10, atOnce: 32, waiting: 1_000 };
 const roundMs = 1_000;
+/** Until ports that another program had are tried again, and the machine's networks are looked up again. */
+const renewMs = 60_000;
 /** A rig that reports itself again sooner is not asked again. */
 const againMs = 60_000;
 
@@ -59,7 +60,8 @@ export class Reports {
   /** Until the signal is aborted and everything under way has ended. Never rejects. */
   async listen(signal: AbortSignal): Promise<void> {
     const { settings, reportPorts: ports, log, interfaces } = this.#context;
-    const planned = plannedBy(settings.scan?.networks, interfaces());
+    const current = () => plannedBy(settings.scan?.networks, interfaces());
+    let planned = current();
     const work = new Background();
     const reported = (host: string): void => {
       if (this.#waiting.size >= limits.waiting || this.#wasAsked(host) || planned(host).length === 0) return;
@@ -67,9 +69,19 @@ export class Reports {
       if (!this.#isAsking)
         void work.add(this.#askAll((each) => void work.add(this.#ask(each, planned(each), signal)), signal));
     };
-    const notes = await listenForReports({ signal, reported, ...(ports === undefined ? {} : { ports }) });
-    for (const note of notes) log.warn(note);
-    if (!signal.aborted) await once(signal, "abort");
+    let refused = await listenForReports({ signal, reported, ...(ports === undefined ? {} : { ports }) });
+    for (const note of refused.values()) log.warn(note);
+    while (!signal.aborted) {
+      // Rejects only when the listening ends.
+      await this.#pause(renewMs, signal).catch(() => {});
+      if (signal.aborted) break;
+      planned = current();
+      const still = await listenForReports({ signal, reported, ports: [...refused.keys()] });
+      for (const port of refused.keys()) {
+        if (!still.has(port)) log.info(`Reports of rigs are now received on UDP port ${port}`);
+      }
+      refused = still;
+    }
     await work.settled();
     this.#waiting.clear();
   }
