@@ -199,7 +199,7 @@ class Scan {
 
   /**
    * Several rigs may share an address; a rig that answers at several ports is listed once. Its usual ports come first,
-   * as one device; what listens at the others answers beside each other.
+   * as one device; the other ports are identified in parallel.
    */
   async #identifyAll(host: string, open: readonly number[]): Promise<void> {
     const here: FoundRig[] = [];
@@ -221,7 +221,7 @@ class Scan {
   /** null when it is not a rig. */
   async #recogniseNow(address: RigAddress): Promise<FoundRig | null> {
     if (this.#ending.signal.aborted) return null;
-    // A host that holds the connection has one answer's time, a slow rig has that for each of its answers.
+    // 5 s without an answer ends it; each answer extends that, up to 15 s.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), answerTimeoutMs);
     const signal = AbortSignal.any([late.signal, this.#within(recogniseTimeoutMs)]);
