@@ -72,6 +72,14 @@ const withoutRigs = [
   "test/service/{best-setting,economics,farm-history,group-energy,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
 ];
 
+/** Run a second time over PostgreSQL (test/any-store.ts): what is stored, and what acts on it. */
+const overPostgres = [
+  "test/store/{collection,logs,memories,newest-commands,runs,samples}.test.ts",
+  "test/service/{commands,farm-history,group-energy,history,idempotent-calls,money,users}.test.ts",
+  "test/service/{automation/rules-api,notifications/notices}.test.ts",
+  "test/end-to-end/api.test.ts",
+];
+
 const config: Config = {
   testSequencer: "<rootDir>/test/runner/sequencer.ts",
   projects: [
@@ -101,6 +109,13 @@ const config: Config = {
         ...withoutRigs.map((pattern) => `!**/${pattern}`),
       ],
       globals: { pollingWorkers: 1 },
+    },
+    {
+      ...shared,
+      runner: runner({ processes: processes(2), env: { ...env, TEST_STORE: "postgres" } }),
+      id: "postgres",
+      displayName: "postgres",
+      testMatch: overPostgres.map((pattern) => `<rootDir>/${pattern}`),
     },
   ],
 };

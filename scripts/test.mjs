@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -17,6 +18,12 @@ const systemParts = [
   { commands: ["curl"], debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
   { commands: ["mosquitto"], asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
   { commands: ["openssl"], asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },
+  {
+    // Debian keeps `postgres` outside PATH; this command of its package is there.
+    commands: ["pg_ctlcluster", "postgres"],
+    debian: "postgresql",
+    leftOut: "stores in a real PostgreSQL",
+  },
   {
     commands: ["prometheus"],
     debian: "prometheus",
@@ -99,6 +106,7 @@ async function installSystemParts(missing) {
   const packages = missing.map(({ debian }) => debian);
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.error(`Installing ${packages.join(", ")} ...`);
+    if (packages.includes("postgresql")) preventDatabase();
     // Do not start the packages' services.
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1" };
     const update = await spawned("apt-get", ["update"], env);
@@ -109,6 +117,14 @@ async function installSystemParts(missing) {
     const { commands, debian, leftOut } = part;
     if (!isThere(part)) console.error(`${commands[0]} is missing (Debian package ${debian}); skipped: ${leftOut}`);
   }
+}
+
+/** Debian's package of PostgreSQL would create a database and start it; tests have their own. */
+function preventDatabase() {
+  const file = "/etc/postgresql-common/createcluster.conf";
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "create_main_cluster = false\n");
 }
 
 process.exitCode = await main();

@@ -65,6 +65,7 @@ export const problems = {
   "rig.timeout": { status: 504, title: "The rig did not answer in time" },
   "rig.unconfirmed": { status: 504, title: "The rig does not confirm the change" },
   "store.full": { status: 507, title: "The store cannot be written" },
+  "service.store-away": { status: 503, title: "The store cannot be reached" },
   "store.refused": { status: 503, title: "The store cannot be opened" },
   "config.invalid": { status: 400, title: "The configuration has mistakes" },
 } as const satisfies Record<string, { status: number; title: string }>;

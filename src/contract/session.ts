@@ -67,6 +67,6 @@ export interface SessionRow {
 export interface SessionLog {
   all(): readonly SessionRow[];
   /** Adds a session, or updates when it was last used. */
-  save(row: SessionRow): void;
-  remove(digests: readonly string[]): void;
+  save(row: SessionRow): Promise<void>;
+  remove(digests: readonly string[]): Promise<void>;
 }

@@ -56,9 +56,9 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
   };
 
   /** Ends the session of a browser that logs out, or that logs in again and would forget its earlier cookie. */
-  const endSession = (request: FastifyRequest): void => {
+  const endSession = async (request: FastifyRequest): Promise<void> => {
     const digest = sessionIn(request);
-    if (digest !== undefined) sessions.end(digest);
+    if (digest !== undefined) await sessions.end(digest);
   };
 
   app.route({
@@ -78,8 +78,8 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
       const given = SessionBody.parse(input).key;
       const key = codes.redeem(given) ?? given;
       const admitted = login(request, reply, key);
-      endSession(request);
-      const { id, session } = sessions.open(admitted.holder?.id ?? null, key);
+      await endSession(request);
+      const { id, session } = await sessions.open(admitted.holder?.id ?? null, key);
       reply.header("set-cookie", sessionCookie(request, id));
       return sendDone(reply, 201, await sessionOf({ ...admitted, session }));
     },
@@ -89,7 +89,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     url: sessionPath,
     handler: async (request, reply): Promise<FastifyReply> => {
       await skipBody(reply.raw, limits, request.chargeForBody);
-      endSession(request);
+      await endSession(request);
       return reply.header("set-cookie", sessionCookie(request, null)).code(204).send();
     },
   });

@@ -47,18 +47,18 @@ export class Sessions {
     this.#options = options;
     this.#ownKey = derived(options.ownKey, (key) => (key === undefined ? undefined : keyDigest(key)));
     this.#rows = new Map((options.stored?.all() ?? []).map((row) => [row.digest, row]));
-    this.#remove(this.#ended());
+    void this.#remove(this.#ended());
   }
 
   /** Opens a session for a client that has just presented this key; returns its id, which is not stored. */
-  open(userId: number | null, key: string): { readonly id: string; readonly session: SessionRow } {
+  async open(userId: number | null, key: string): Promise<{ readonly id: string; readonly session: SessionRow }> {
     const now = this.#options.now();
     const ofUser = [...this.#rows.values()].filter((row) => row.userId === userId).sort((a, b) => a.used - b.used);
     const surplus = ofUser.slice(0, Math.max(0, ofUser.length - sessionsEach + 1)).map(({ digest }) => digest);
-    this.#remove([...surplus, ...this.#ended()]);
+    await this.#remove([...surplus, ...this.#ended()]);
     const id = randomBytes(32).toString("base64url");
     const session = { digest: keyDigest(id), userId, keyDigest: keyDigest(key), created: now, used: now };
-    this.#save(session);
+    await this.#save(session);
     return { id, session };
   }
 
@@ -71,13 +71,13 @@ export class Sessions {
     if (row === undefined) return undefined;
     const client = this.#clientOf(row);
     const now = this.#options.now();
-    if (client === undefined) this.#remove([digest]);
-    else if (now - row.used >= noteUseMs) this.#save({ ...row, used: now });
+    if (client === undefined) void this.#remove([digest]);
+    else if (now - row.used >= noteUseMs) void this.#save({ ...row, used: now });
     return client;
   }
 
-  end(digest: string): void {
-    if (this.#rows.has(digest)) this.#remove([digest]);
+  async end(digest: string): Promise<void> {
+    if (this.#rows.has(digest)) await this.#remove([digest]);
   }
 
   #clientOf(session: SessionRow): SessionClient | undefined {
@@ -95,21 +95,21 @@ export class Sessions {
     return [...this.#rows.values()].filter((row) => this.#clientOf(row) === undefined).map(({ digest }) => digest);
   }
 
-  #save(row: SessionRow): void {
+  async #save(row: SessionRow): Promise<void> {
     this.#rows.set(row.digest, row);
-    this.#stored(({ save }) => save(row));
+    await this.#stored(({ save }) => save(row));
   }
 
-  #remove(digests: readonly string[]): void {
+  async #remove(digests: readonly string[]): Promise<void> {
     if (digests.length === 0) return;
     for (const digest of digests) this.#rows.delete(digest);
-    this.#stored(({ remove }) => remove(digests));
+    await this.#stored(({ remove }) => remove(digests));
   }
 
-  /** Logging in works on a full disk, too. */
-  #stored(write: (log: SessionLog) => void): void {
+  /** Never rejects: logging in works on a full disk, too. */
+  async #stored(write: (log: SessionLog) => Promise<void>): Promise<void> {
     try {
-      if (this.#options.stored !== undefined) write(this.#options.stored);
+      if (this.#options.stored !== undefined) await write(this.#options.stored);
     } catch (error) {
       this.#options.unstored(error);
     }

@@ -5,6 +5,7 @@ import { openStore, type Store } from "../store/index.ts";
 import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { declareAll, declareCoins, declareLists } from "./declare.ts";
+import { DefinitionTurns } from "./definitions.ts";
 import type { Demo } from "./demo/demo.ts";
 import { declareDemo } from "./demo/demo-rows.ts";
 import { Events, eventLimits } from "./events/events.ts";
@@ -69,6 +70,7 @@ export async function openCore(options: ServiceOptions) {
     settingsBook: book,
     settings,
     store,
+    definitions: new DefinitionTurns(),
     log,
     now,
     monotonicNow,
@@ -170,6 +172,7 @@ async function openRecords(
   const demoStore = demo?.rows ?? (await openStore({ file: ":memory:", now }));
   const recorder = new Recorder(store, settings, now, log);
   const demoRecorder = new Recorder(demoStore, settings, now, log);
+  for (const each of [recorder, demoRecorder]) await each.start();
   return {
     demoStore,
     recorderOf: (minerId: number): Recorder => (isDemo(minerId) ? demoRecorder : recorder),
@@ -179,8 +182,8 @@ async function openRecords(
       return own === null || demo === null ? (own ?? demo) : own + demo;
     },
     close: async (): Promise<void> => {
-      recorder.close();
-      demoRecorder.close();
+      await recorder.close();
+      await demoRecorder.close();
       await demoStore.close();
     },
   };

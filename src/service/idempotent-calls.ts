@@ -69,10 +69,10 @@ export class IdempotentCalls {
       replayed();
       return earlier.answer === null ? resultOf(name, earlier) : replyIn(earlier.answer);
     }
-    this.#log.begin(of, request);
+    await this.#log.begin(of, request);
     try {
       const reply = await work();
-      this.#log.end(of, request, textOf(name, reply));
+      await this.#log.end(of, request, textOf(name, reply));
       return reply;
     } catch (error) {
       // After any other error, what was done is unknown.
@@ -83,8 +83,8 @@ export class IdempotentCalls {
 
   async #failed(of: RequestKey, request: string, error: RigbridgeError): Promise<void> {
     if (unclear.has(error.status) || hasStarted(await this.#log.find(of)))
-      this.#log.end(of, request, JSON.stringify({ problem: problemOf(error) } satisfies Answer));
-    else this.#log.forget(of);
+      await this.#log.end(of, request, JSON.stringify({ problem: problemOf(error) } satisfies Answer));
+    else await this.#log.forget(of);
   }
 }
 

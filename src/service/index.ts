@@ -122,7 +122,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       calls,
       core.accessBook,
       withUserName(core.store),
-      new IdempotentCalls(core.store.idempotency).once,
+      core.definitions.inTurn(new IdempotentCalls(core.store.idempotency).once),
       (name) => {
         if (changesTargets(name)) automation.lostTargets.report();
       },

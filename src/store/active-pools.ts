@@ -1,5 +1,6 @@
+import { type Database, plain } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { flusher } from "./flusher.ts";
 import type { Tables } from "./tables.ts";
 import { writeSoon } from "./write-soon.ts";
 
@@ -15,7 +16,7 @@ export interface ActivePools {
   idOf(minerId: number, url: string, worker: string, ordinal: number): number;
   forget(minerId: number): Promise<void>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 interface MinerPools {
@@ -25,8 +26,8 @@ interface MinerPools {
 
 const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
 
-export const openActivePools = async (sqlite: SqliteConnection): Promise<ActivePools> => {
-  const { tables } = sqlite;
+export const openActivePools = async (database: Database): Promise<ActivePools> => {
+  const { tables } = database;
   const miners = new Map<number, MinerPools>();
   let unwritten: { added: Tables["active_pool"]; dropped: number | undefined }[] = [];
 
@@ -42,24 +43,34 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     pools.last = row.id;
   }
 
-  const insert = sqlite.prepare("insert into active_pool (miner_id, id, url, worker, ordinal) values (?, ?, ?, ?, ?)");
-  const drop = sqlite.prepare("delete from active_pool where miner_id = ? and id = ?");
+  const insert = "insert into active_pool (miner_id, id, url, worker, ordinal) values (?, ?, ?, ?, ?)";
+  const drop = "delete from active_pool where miner_id = ? and id = ?";
 
-  const removal = deferredDelete(sqlite, (run, minerId) =>
-    run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)),
+  const removal = deferredDelete(database, (minerId) => [
+    tables.deleteFrom("active_pool").where("miner_id", "=", minerId),
+  ]);
+
+  const flushRows = flusher(
+    (statements) => database.write(statements),
+    () => {
+      const rows = unwritten;
+      if (rows.length === 0) return null;
+      unwritten = [];
+      return {
+        statements: rows.flatMap(({ added: { miner_id, id, url, worker, ordinal }, dropped }) => [
+          plain(insert, miner_id, id, url, worker, ordinal),
+          ...(dropped === undefined ? [] : [plain(drop, miner_id, dropped)]),
+        ]),
+        failed: () => {
+          unwritten = [...rows.filter(({ added }) => miners.has(added.miner_id)), ...unwritten];
+        },
+      };
+    },
   );
 
-  const flush = (): void => {
-    removal.flush();
-    if (unwritten.length === 0) return;
-    sqlite.write(() => {
-      for (const { added, dropped } of unwritten) {
-        const { miner_id, id, url, worker, ordinal } = added;
-        insert.run(miner_id, id, url, worker, ordinal);
-        if (dropped !== undefined) drop.run(miner_id, dropped);
-      }
-    });
-    unwritten = [];
+  const flush = async (): Promise<void> => {
+    await removal.flush();
+    await flushRows();
   };
 
   // Rigs are read even while their pools cannot be written.
@@ -90,7 +101,7 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     forget: async (minerId) => {
       unwritten = unwritten.filter(({ added }) => added.miner_id !== minerId);
       miners.delete(minerId);
-      removal.forget(minerId);
+      await removal.forget(minerId);
     },
 
     flush,

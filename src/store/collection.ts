@@ -1,6 +1,7 @@
 import type { z } from "zod";
+import type { Mutex } from "../async/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
+import type { Database, Statement } from "./database.ts";
 import type { Tables } from "./tables.ts";
 
 export type Stored<T> = T & {
@@ -22,12 +23,20 @@ export interface Changes<T> {
 
 /** Changes that are written together with those of other collections, by `commit` of the store. */
 export interface Prepared {
-  write(run: Run): void;
-  /** Called once they are on disk. */
-  written(): void;
+  /** When it is their turn, so that they follow every earlier change. Throws not.found. */
+  written(): WrittenChanges;
 }
 
-/** Rows are kept in memory and written through: reads are synchronous, a resolved write is on disk. */
+export interface WrittenChanges {
+  readonly statements: readonly Statement[];
+  /** Called once they are stored. */
+  apply(): void;
+}
+
+/**
+ * Rows are kept in memory and written through: reads are synchronous, a resolved write is stored, and nobody sees what is
+ * not. Changes of all collections are made one after another, in the order in which they were asked for.
+ */
 export interface Collection<T> {
   /** By id, disabled ones included. The array never changes; a later call may return another. */
   all(): readonly Stored<T>[];
@@ -39,7 +48,7 @@ export interface Collection<T> {
   addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]>;
   /** Throws not.found. */
   remove(id: number): Promise<void>;
-  /** Changes for `commit`, which must follow before any other change of the collection. Throws not.found. */
+  /** Changes for `commit`. */
   prepare(changes: Changes<T>): Prepared;
   /**
    * Applies the declarations of the configuration file, by key, in one transaction: new keys are added with owner
@@ -78,42 +87,45 @@ export interface CollectionKind<T> {
   readonly after: number;
 }
 
-/** Reads a collection into memory. Throws store.refused if a row does not fit `schema`. */
+/** Reads a collection into memory. `turns`: shared by all of a store. Throws store.refused if a row does not fit `schema`. */
 export const openCollection = async <T extends object>(
-  sqlite: SqliteConnection,
+  database: Database,
+  turns: Mutex,
   { name, schema, after }: CollectionKind<T>,
 ): Promise<Collection<T>> => {
-  const { tables } = sqlite;
+  const { tables } = database;
   const rows = await tables.selectFrom("resource").selectAll().where("collection", "=", name).orderBy("id").execute();
   const sequence = await tables.selectFrom("sequence").select("last").where("collection", "=", name).execute();
   const entries = rows.map((row): [number, Entry<T>] => [
     row.id,
-    entry(parse(sqlite.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
+    entry(parse(database.name, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
   ]);
-  return new StoredCollection(sqlite, name, new Map(entries), sequence[0]?.last ?? after);
+  return new StoredCollection(database, turns, name, new Map(entries), sequence[0]?.last ?? after);
 };
 
-const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
+const parse = <T>(store: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
   try {
     return schema.parse(JSON.parse(row.value));
   } catch {
     // Without the cause: a JSON error quotes the text, which may hold a password.
     throw new RigbridgeError(
       "store.refused",
-      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore the store from a backup. Nothing was changed.`,
+      `The store ${store} is damaged: ${name} ${row.id} cannot be read; restore the store from a backup. Nothing was changed.`,
     );
   }
 };
 
 class StoredCollection<T extends object> implements Collection<T> {
-  readonly #sqlite: SqliteConnection;
+  readonly #database: Database;
+  readonly #turns: Mutex;
   readonly #name: string;
   readonly #entries: Map<number, Entry<T>>;
   #last: number;
   #all: readonly Stored<T>[] | undefined;
 
-  constructor(sqlite: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
-    this.#sqlite = sqlite;
+  constructor(database: Database, turns: Mutex, name: string, entries: Map<number, Entry<T>>, last: number) {
+    this.#database = database;
+    this.#turns = turns;
     this.#name = name;
     this.#entries = entries;
     this.#last = last;
@@ -129,20 +141,15 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async add(value: T): Promise<Stored<T>> {
-    const added = this.#added(value, 1);
-    this.#save([added]);
-    return added.row;
+    return onlyOf(await this.addAndChange([value], new Map()));
   }
 
   async change(id: number, patch: Partial<T>): Promise<Stored<T>> {
-    const changed = this.#changed(id, patch);
-    this.#save([changed]);
-    return changed.row;
+    return onlyOf(await this.addAndChange([], new Map([[id, patch]])));
   }
 
   async addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]> {
-    const entries = this.#entriesOf(added, changes);
-    this.#save(entries);
+    const entries = await this.#save(() => this.#entriesOf(added, changes));
     return entries.map(({ row }) => row);
   }
 
@@ -154,8 +161,12 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   prepare({ added = [], changed = new Map(), removed = [] }: Changes<T>): Prepared {
-    for (const id of removed) this.#existing(id);
-    return this.#prepared(this.#entriesOf(added, changed), removed);
+    return {
+      written: () => {
+        for (const id of removed) this.#existing(id);
+        return this.#written(this.#entriesOf(added, changed), removed);
+      },
+    };
   }
 
   #added(value: T, place: number): Entry<T> {
@@ -168,13 +179,21 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async remove(id: number): Promise<void> {
-    this.#existing(id);
-    const { write, written } = this.#prepared([], [id]);
-    this.#sqlite.free(write);
-    written();
+    await this.#turns.run(async () => {
+      this.#existing(id);
+      const { statements, apply } = this.#written([], [id]);
+      await this.#database.free(statements);
+      apply();
+    });
   }
 
   async declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>> {
+    await this.#save(() => this.#declared(declared).filter((each) => this.#differs(each)));
+    const present = [...this.#entries.values()].map(({ row }) => row).filter(({ disabled }) => !disabled);
+    return new Map(present.flatMap((row) => (row.key !== null && declared.has(row.key) ? [[row.key, row]] : [])));
+  }
+
+  #declared(declared: ReadonlyMap<string, T>): Entry<T>[] {
     const existing = new Map(
       [...this.#entries.values()].flatMap((each) => (each.row.key === null ? [] : [[each.row.key, each]])),
     );
@@ -185,8 +204,7 @@ class StoredCollection<T extends object> implements Collection<T> {
     const gone = [...existing.values()]
       .filter(({ row }) => row.key !== null && !declared.has(row.key))
       .map(({ value, row }) => entry(value, { ...row, disabled: true }));
-    this.#save([...present, ...gone].filter((each) => this.#differs(each)));
-    return new Map(present.map(({ row }) => [row.key ?? "", row]));
+    return [...present, ...gone];
   }
 
   #differs({ row, json }: Entry<T>): boolean {
@@ -200,23 +218,28 @@ class StoredCollection<T extends object> implements Collection<T> {
     return existing;
   }
 
-  /** Writes rows in one transaction, then updates memory. */
-  #save(entries: readonly Entry<T>[]): void {
-    if (entries.length === 0) return;
-    const { write, written } = this.#prepared(entries, []);
-    this.#sqlite.write(write);
-    written();
+  /** When it is their turn, writes the entries in one transaction, then updates memory. Resolves with the entries. */
+  #save(entriesNow: () => readonly Entry<T>[]): Promise<readonly Entry<T>[]> {
+    return this.#turns.run(async () => {
+      const entries = entriesNow();
+      if (entries.length > 0) {
+        const { statements, apply } = this.#written(entries, []);
+        await this.#database.write(statements);
+        apply();
+      }
+      return entries;
+    });
   }
 
-  #prepared(entries: readonly Entry<T>[], removed: readonly number[]): Prepared {
+  #written(entries: readonly Entry<T>[], removed: readonly number[]): WrittenChanges {
     const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);
     return {
-      write: (run) => {
-        for (const id of removed) this.#delete(run, id);
-        for (const each of entries) this.#upsert(run, each);
-        if (last > this.#last) this.#count(run, last);
-      },
-      written: () => {
+      statements: [
+        ...removed.map((id) => this.#deletion(id)),
+        ...entries.map((each) => this.#upsert(each)),
+        ...(last > this.#last ? [this.#counted(last)] : []),
+      ],
+      apply: () => {
         for (const id of removed) this.#entries.delete(id);
         for (const each of entries) this.#entries.set(each.row.id, each);
         this.#last = last;
@@ -225,27 +248,28 @@ class StoredCollection<T extends object> implements Collection<T> {
     };
   }
 
-  #delete(run: Run, id: number): void {
-    run(this.#sqlite.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id));
+  #deletion(id: number): Statement {
+    return this.#database.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id);
   }
 
-  #upsert(run: Run, { json, row }: Entry<T>): void {
+  #upsert({ json, row }: Entry<T>): Statement {
     const { id, owner, key } = row;
     const columns = { owner, key, disabled: row.disabled ? 1 : 0, value: json };
-    run(
-      this.#sqlite.tables
-        .insertInto("resource")
-        .values({ collection: this.#name, id, ...columns })
-        .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns)),
-    );
+    return this.#database.tables
+      .insertInto("resource")
+      .values({ collection: this.#name, id, ...columns })
+      .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns));
   }
 
-  #count(run: Run, last: number): void {
-    run(
-      this.#sqlite.tables
-        .insertInto("sequence")
-        .values({ collection: this.#name, last })
-        .onConflict((conflict) => conflict.column("collection").doUpdateSet({ last })),
-    );
+  #counted(last: number): Statement {
+    return this.#database.tables
+      .insertInto("sequence")
+      .values({ collection: this.#name, last })
+      .onConflict((conflict) => conflict.column("collection").doUpdateSet({ last }));
   }
+}
+
+function onlyOf<T>([row]: readonly Stored<T>[]): Stored<T> {
+  if (row === undefined) throw new RigbridgeError("internal", "Nothing was written");
+  return row;
 }

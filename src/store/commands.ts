@@ -1,12 +1,12 @@
-import { type Selectable, sql } from "kysely";
+import type { Selectable } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import { CommandCause, type CommandState } from "../contract/resources.ts";
+import { type Database, plain, type Statement, type WantedCommands } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import { flusher } from "./flusher.ts";
 import { bindRequest, type RequestKey } from "./idempotency.ts";
-import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** Limits for commands: their age and number; the newest are kept even if the clock is wrong. */
@@ -33,84 +33,93 @@ export interface CommandLog {
   /** Newest first, at most 1,000. */
   list(wanted?: WantedCommands): Promise<StoredCommand[]>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 /** For commands left open in a store that has changed since the last run. */
 export const unknownOutcome =
   "it is unknown whether this was sent, because the store was restored from a backup or last used by an older version";
 
+const drop = `delete from command where id in
+  (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${pruneBatch})`;
+
 /** Opens the log, ends open commands of the last run (none is ever sent twice), and drops old ones. */
-export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
-  const { tables } = sqlite;
-  sqlite.write((run) => {
-    const end = (from: CommandState, state: CommandState, message: string) =>
-      run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", from));
-    end("sent", "unknown", "the service stopped before the rig answered");
-    if (mark.last.isUnchanged) end("queued", "failed", "the service stopped before it was sent");
-    else end("queued", "unknown", unknownOutcome);
-  });
+export const openCommands = async (database: Database, mark: RunMark, now: () => number): Promise<CommandLog> => {
+  const { tables } = database;
+  const ended = (from: CommandState, state: CommandState, message: string) =>
+    tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", from);
+  await database.write([
+    ended("sent", "unknown", "the service stopped before the rig answered"),
+    mark.last.isUnchanged
+      ? ended("queued", "failed", "the service stopped before it was sent")
+      : ended("queued", "unknown", unknownOutcome),
+  ]);
   let last = mark.last.lastId("command");
   /** Up to this id every row is on disk, possibly without its latest change. */
   let onDisk = last;
   const unwritten = new Map<number, Row>();
 
-  const drop = sqlite.prepare(
-    `delete from command where id in
-      (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${pruneBatch})`,
-  );
-  const prune = (): void => {
-    drop.run(last - keptAtLeast, now() - keptMs, last - keptAtMost);
-  };
-  sqlite.write(prune);
+  const pruning = (newest: number): Statement => plain(drop, newest - keptAtLeast, now() - keptMs, newest - keptAtMost);
+  await database.write([pruning(last)]);
 
-  const flush = (): void => {
-    if (unwritten.size === 0) return;
-    sqlite.write((run) => {
-      for (const row of unwritten.values()) save(run, row);
-      mark.save(run);
-    });
-    onDisk = last;
-    unwritten.clear();
-    mark.publish(true);
+  const saved = ({ id, ...columns }: Row): Statement =>
+    tables
+      .insertInto("command")
+      .values({ id, ...columns })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(columns));
+
+  /** Writes rows and how much was sent, in one transaction. */
+  const save = async (statements: readonly Statement[]): Promise<void> => {
+    const counting = mark.saving();
+    let isWritten = false;
+    try {
+      await database.write([...statements, ...counting.statements]);
+      isWritten = true;
+    } finally {
+      counting.ended(isWritten);
+    }
   };
 
-  const save = (run: Run, { id, ...columns }: Row): void => {
-    run(
-      tables
-        .insertInto("command")
-        .values({ id, ...columns })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet(columns)),
-    );
-  };
+  const flush = flusher(save, () => {
+    const rows = [...unwritten.values()];
+    if (rows.length === 0) return null;
+    return {
+      statements: rows.map(saved),
+      written: () => {
+        for (const row of rows) {
+          onDisk = Math.max(onDisk, row.id);
+          if (unwritten.get(row.id) === row) unwritten.delete(row.id);
+        }
+      },
+      failed: () => undefined,
+    };
+  });
 
   /** The current row. */
   const find = async (id: number): Promise<Row | undefined> =>
     unwritten.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
   /** Whether the row is on disk now. */
-  const write = (row: Row, request?: RequestKey): boolean => {
-    const written = unlessFull(() => {
-      flush();
-      sqlite.write((run) => {
-        save(run, row);
-        mark.save(run);
-        if (request !== undefined) bindRequest(run, tables, request, { command_id: row.id });
-        if (row.id % pruneEvery === 0 && row.state === "queued") prune();
-      });
+  const write = async (row: Row, request?: RequestKey): Promise<boolean> => {
+    const isWritten = await unlessFull(async () => {
+      if (unwritten.size > 0) await flush();
+      await save([
+        saved(row),
+        ...database.idTaken("command", row.id),
+        ...(request === undefined ? [] : [bindRequest(tables, request, { command_id: row.id })]),
+        ...(row.id % pruneEvery === 0 && row.state === "queued" ? [pruning(row.id - 1)] : []),
+      ]);
     });
-    if (written) onDisk = Math.max(onDisk, row.id);
+    if (isWritten) onDisk = Math.max(onDisk, row.id);
     else unwritten.set(row.id, row);
-    return written;
+    return isWritten;
   };
 
-  const newestOnDisk = newestCommands(sqlite);
   const readFromDisk = async (wanted: WantedCommands): Promise<StoredCommand[]> => {
-    const ids = JSON.stringify(newestOnDisk(wanted, listLimit));
     const rows = await tables
       .selectFrom("command")
       .selectAll()
-      .where("id", "in", sql<number>`(select value from json_each(${ids}))`)
+      .where(database.dialect.isOneOf("id", await database.newestCommands(wanted, listLimit)))
       .orderBy("id", "desc")
       .execute();
     return rows.map((row) => fromRow(unwritten.get(row.id) ?? row));
@@ -127,10 +136,11 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
 
   return {
     add: async ({ minerId, minerName, actor, action, parameters, cause = null }, request) => {
-      if (unwritten.size >= unwrittenLimit) flush();
+      if (unwritten.size >= unwrittenLimit) await flush();
+      last += 1;
       const time = now();
       const row: Row = {
-        id: last + 1,
+        id: last,
         time,
         updated: time,
         miner_id: minerId,
@@ -142,8 +152,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
         state: "queued",
         message: "",
       };
-      if (!write(row, request)) mark.idGiven("command", row.id);
-      last = row.id;
+      if (!(await write(row, request))) mark.idGiven("command", row.id);
       return fromRow(row);
     },
 
@@ -152,8 +161,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
       if (current === undefined) throw notFound("command", id);
       const row = { ...current, state, message, updated: now() };
       if (state === "sent") mark.countSend();
-      const written = write(row);
-      if (state === "sent") mark.publish(written);
+      await write(row);
       return fromRow(row);
     },
 

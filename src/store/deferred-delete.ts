@@ -1,37 +1,47 @@
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
+import type { Database, Statement } from "./database.ts";
+import { flusher } from "./flusher.ts";
 
 /** Deletes the rows of miners; if the store cannot be written now, a later flush does it. */
 export interface DeferredDelete {
-  forget(minerId: number): void;
+  forget(minerId: number): Promise<void>;
   /** Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
+/** `remove`: the statements that delete a miner's rows. */
 export const deferredDelete = (
-  sqlite: SqliteConnection,
-  remove: (run: Run, minerId: number) => void,
+  database: Database,
+  remove: (minerId: number) => readonly Statement[],
 ): DeferredDelete => {
   const pending = new Set<number>();
-  const flush = (): void => {
-    for (const minerId of pending) {
-      sqlite.free((run) => remove(run, minerId));
-      pending.delete(minerId);
-    }
-  };
+  const flush = flusher(
+    (statements) => database.free(statements),
+    () => {
+      const ids = [...pending];
+      if (ids.length === 0) return null;
+      pending.clear();
+      return {
+        statements: ids.flatMap(remove),
+        failed: () => {
+          for (const id of ids) pending.add(id);
+        },
+      };
+    },
+  );
   return {
-    forget: (minerId) => {
+    forget: async (minerId) => {
       pending.add(minerId);
-      unlessFull(flush);
+      await unlessFull(flush);
     },
     flush,
   };
 };
 
 /** Whether the write succeeded; errors other than store.full are rethrown. */
-export const unlessFull = (write: () => void): boolean => {
+export const unlessFull = async (write: () => Promise<unknown>): Promise<boolean> => {
   try {
-    write();
+    await write();
     return true;
   } catch (error) {
     if (error instanceof RigbridgeError && error.code === "store.full") return false;

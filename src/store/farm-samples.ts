@@ -1,6 +1,5 @@
-import type { SQLOutputValue } from "node:sqlite";
+import { type Database, plain, type Row, type SqlValue, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Sums over the miners of a group at a moment; null if no value is known. */
 export interface FarmSample {
@@ -68,147 +67,157 @@ export const farmSpans = { raw: 60, mean: 3600 } as const;
 /** The history of the farm and of each group: every sample of the last days, and hourly means before that. */
 export interface FarmSamples {
   /** In one transaction. Throws store.full. */
-  append(moment: FarmMoment): void;
+  append(moment: FarmMoment): Promise<void>;
   /** Oldest first; no step without a sample. */
-  read(query: FarmQuery): FarmStep[];
+  read(query: FarmQuery): Promise<FarmStep[]>;
   /** The number of miners of each algorithm, summed over all samples; the most, then the highest hash rate, first. */
-  algorithms(range: FarmRange): ReadonlyMap<string, number>;
+  algorithms(range: FarmRange): Promise<ReadonlyMap<string, number>>;
   /**
    * Turns the oldest hour of each group into means if it is older than `raw` days, and drops means older than `hourly`
    * days; the newest `hourly` days on record are always kept.
    */
-  prune(now: number, keep: { readonly raw: number; readonly hourly: number }): void;
-  forget(groupId: number): void;
+  prune(now: number, keep: { readonly raw: number; readonly hourly: number }): Promise<void>;
+  forget(groupId: number): Promise<void>;
   /** Deletes what could not be deleted before. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
-  const { raw, mean } = farmSpans;
-  const inRange = "group_id = $group and time >= $from and time < $to";
+const { raw, mean } = farmSpans;
+const sampleColumns = "group_id span time power mining total revenue cost profit currency".split(" ");
+const hashrateColumns = "group_id span time algorithm hashrate miners".split(" ");
+const replacing = (key: readonly string[], columns: readonly string[]): string =>
+  `on conflict (${key.join(", ")}) do update set ${columns
+    .filter((each) => !key.includes(each))
+    .map((each) => `${each} = excluded.${each}`)
+    .join(", ")}`;
+const replacingSample = replacing(["group_id", "span", "time"], sampleColumns);
+const replacingHashrate = replacing(["group_id", "span", "time", "algorithm"], hashrateColumns);
+const places = (columns: readonly string[]): string => columns.map(() => "?").join(", ");
+
+/** Values: group, from, to. */
+const inRange = "group_id = ? and time >= ? and time < ?";
+const texts = {
+  append: `insert into farm_sample (${sampleColumns.join(", ")}) values (${places(sampleColumns)}) ${replacingSample}`,
+  appendHashrate: `insert into farm_hashrate (${hashrateColumns.join(", ")})
+    values (${places(hashrateColumns)}) ${replacingHashrate}`,
+  first: "select min(time) as first from farm_sample where group_id = ? and span = ?",
+  fold: `insert into farm_sample (${sampleColumns.join(", ")})
+    select group_id, ${mean}, ?, avg(power), avg(mining), avg(total), avg(revenue), avg(cost), avg(profit), max(currency)
+    from farm_sample where ${inRange} and span = ${raw}
+      and currency = (select max(currency) from farm_sample where ${inRange} and span = ${raw})
+    group by group_id ${replacingSample}`,
+  // An algorithm that was not mined for a part of the hour counts as 0 there.
+  foldHashrates: `insert into farm_hashrate (${hashrateColumns.join(", ")})
+    select group_id, ${mean}, ?, algorithm, sum(hashrate) / ?, sum(miners) / ?
+    from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm ${replacingHashrate}`,
+  count: `select count(*) as samples from farm_sample where ${inRange} and span = ${raw}`,
+  drop: `delete from farm_sample where ${inRange} and span = ?`,
+  dropHashrates: `delete from farm_hashrate where ${inRange} and span = ?`,
+  oldestKept: `select time from farm_sample where group_id = ? and span = ${mean} order by time desc limit 1 offset ?`,
+  groups: "select distinct group_id from farm_sample",
+};
+
+export const openFarmSamples = async (database: Database): Promise<FarmSamples> => {
   // Raw samples represent an hour as long as they exist, so an hour is in only one of the two.
-  const asked =
-    "group_id in (select value from json_each($groups)) " +
-    `and span in (${raw}, ${mean}) and time >= $from and time < $to`;
-  const amount = (name: string) => `sum(iif(currency = $currency, ${name}, null)) as ${name}`;
-  const statements = {
-    append: sqlite.prepare(`insert or replace into farm_sample values (?, ${raw}, ?, ?, ?, ?, ?, ?, ?, ?)`),
-    appendHashrate: sqlite.prepare(`insert or replace into farm_hashrate values (?, ${raw}, ?, ?, ?, ?)`),
-    // A farm that mines something else, or nothing, has a hash rate of 0; one that mines something unknown has none.
-    read: sqlite.prepare(
-      `with moment as (
-         select time, max(span) * 1000 as ms, sum(power) as power, sum(mining) as mining, sum(total) as total,
-           ${["revenue", "cost", "profit"].map(amount).join(", ")}
-         from farm_sample where ${asked} group by time),
-       rate as (
-         select time, sum(hashrate) as hashrate from farm_hashrate where ${asked} and algorithm = $algorithm group by time)
-       select min(time) as time, max(time + ms) as ends, max(time + 2.5 * ms) as missing,
-         avg(coalesce(hashrate, iif($algorithm is null and mining > 0, null, 0))) as hashrate,
-         avg(power) as power, avg(mining) as mining, avg(total) as total,
-         avg(revenue) as revenue, avg(cost) as cost, avg(profit) as profit
-       from moment left join rate using (time)
-       group by iif($step = 0, time, cast(time / $step as integer)) order by 1`,
-    ),
-    algorithms: sqlite.prepare(
-      `select algorithm, sum(miners) as miners from farm_hashrate where ${asked}
-       group by algorithm order by miners desc, sum(hashrate) desc`,
-    ),
-    first: sqlite.prepare("select min(time) as first from farm_sample where group_id = $group and span = $span"),
-    fold: sqlite.prepare(
-      `insert or replace into farm_sample
-       select group_id, ${mean}, $from, avg(power), avg(mining), avg(total), avg(revenue), avg(cost), avg(profit),
-         max(currency)
-       from farm_sample where ${inRange} and span = ${raw}
-         and currency = (select max(currency) from farm_sample where ${inRange} and span = ${raw})
-       group by group_id`,
-    ),
-    // An algorithm that was not mined for a part of the hour counts as 0 there.
-    foldHashrates: sqlite.prepare(
-      `insert or replace into farm_hashrate
-       select group_id, ${mean}, $from, algorithm, sum(hashrate) / $count, sum(miners) / $count
-       from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm`,
-    ),
-    count: sqlite.prepare(`select count(*) as samples from farm_sample where ${inRange} and span = ${raw}`),
-    drop: sqlite.prepare(`delete from farm_sample where ${inRange} and span = $span`),
-    dropHashrates: sqlite.prepare(`delete from farm_hashrate where ${inRange} and span = $span`),
-    oldestKept: sqlite.prepare(
-      `select time from farm_sample where group_id = $group and span = ${mean} order by time desc limit 1 offset $kept`,
-    ),
-    groups: sqlite.prepare("select distinct group_id from farm_sample"),
-    forget: sqlite.prepare("delete from farm_sample where group_id = ?"),
-    forgetHashrates: sqlite.prepare("delete from farm_hashrate where group_id = ?"),
+  const asked = `group_id in ${database.dialect.oneOfList} and span in (${raw}, ${mean}) and time >= ? and time < ?`;
+  const amount = (name: string) => `sum(case when currency = ? then ${name} end) as ${name}`;
+  // A farm that mines something else, or nothing, has a hash rate of 0; one that mines something unknown has none.
+  const read = `with moment as (
+      select time, max(span) * 1000 as ms, sum(power) as power, sum(mining) as mining, sum(total) as total,
+        ${["revenue", "cost", "profit"].map(amount).join(", ")}
+      from farm_sample where ${asked} group by time),
+    rate as (
+      select time, sum(hashrate) as hashrate from farm_hashrate where ${asked} and algorithm = ? group by time)
+    select min(time) as time, max(time + ms) as ends, max(time + 2.5 * ms) as missing,
+      avg(coalesce(hashrate, case when ? = 1 and mining > 0 then null else 0 end)) as hashrate,
+      avg(power) as power, avg(mining) as mining, avg(total) as total,
+      avg(revenue) as revenue, avg(cost) as cost, avg(profit) as profit
+    from moment left join rate using (time)
+    group by case when ? = 0 then time else cast(time / nullif(?, 0) as bigint) end order by 1`;
+  const algorithms = `select algorithm, sum(miners) as miners from farm_hashrate where ${asked}
+    group by algorithm order by 2 desc, sum(hashrate) desc`;
+  const groups = new Set((await database.rows(plain(texts.groups))).map((row) => number(row.group_id)));
+
+  const firstOf = async (group: number, span: number): Promise<number | null> => {
+    const [row] = await database.rows(plain(texts.first, group, span));
+    return figure(row?.first);
   };
-  const groups = new Set(sqlite.read(() => statements.groups.all().map((row) => number(row.group_id))));
 
-  const firstOf = (group: number, span: number): number | null =>
-    figure(sqlite.read(() => statements.first.get({ group, span })?.first));
+  const dropping = (group: number, from: number, to: number, span: number): Statement[] => [
+    plain(texts.drop, group, from, to, span),
+    plain(texts.dropHashrates, group, from, to, span),
+  ];
 
-  const foldHour = (group: number, from: number): void => {
-    const range = { group, from, to: from + hourMs };
-    const count = number(statements.count.get(range)?.samples);
-    statements.fold.run(range);
-    statements.foldHashrates.run({ ...range, count });
-    statements.drop.run({ ...range, span: raw });
-    statements.dropHashrates.run({ ...range, span: raw });
+  const foldHour = async (group: number, from: number): Promise<void> => {
+    const range = [group, from, from + hourMs] as const;
+    const [counted] = await database.rows(plain(texts.count, ...range));
+    const count = number(counted?.samples);
+    await database.write([
+      plain(texts.fold, from, ...range, ...range),
+      plain(texts.foldHashrates, from, count, count, ...range),
+      ...dropping(...range, raw),
+    ]);
   };
 
   /** A clock that jumps ahead, or was once wrong, costs no history. */
-  const dropMeans = (group: number, before: number, hours: number): void => {
-    const first = firstOf(group, mean);
+  const dropMeans = async (group: number, before: number, hours: number): Promise<void> => {
+    const first = await firstOf(group, mean);
     if (first === null || first >= before) return;
-    const kept = figure(sqlite.read(() => statements.oldestKept.get({ group, kept: Math.max(0, hours - 1) })?.time));
-    if (kept === null) return;
-    const range = { group, from: 0, to: Math.min(before, kept), span: mean };
-    sqlite.write(() => {
-      statements.drop.run(range);
-      statements.dropHashrates.run(range);
-    });
+    const [oldest] = await database.rows(plain(texts.oldestKept, group, Math.max(0, hours - 1)));
+    const kept = figure(oldest?.time);
+    if (kept !== null) await database.write(dropping(group, 0, Math.min(before, kept), mean));
   };
 
-  const removal = deferredDelete(sqlite, (_run, groupId) => {
-    statements.forget.run(groupId);
-    statements.forgetHashrates.run(groupId);
-  });
+  const removal = deferredDelete(database, (groupId) => [
+    database.tables.deleteFrom("farm_sample").where("group_id", "=", groupId),
+    database.tables.deleteFrom("farm_hashrate").where("group_id", "=", groupId),
+  ]);
 
   return {
-    append: ({ currency, samples, hashrates }) => {
-      sqlite.write(() => {
-        for (const { groupId, time, power, mining, total, revenue, cost, profit } of samples)
-          statements.append.run(groupId, time, power, mining, total, revenue, cost, profit, currency);
-        for (const { groupId, time, algorithm, hashrate, miners } of hashrates)
-          statements.appendHashrate.run(groupId, time, algorithm, hashrate, miners);
-      });
+    append: async ({ currency, samples, hashrates }) => {
+      await database.write([
+        ...samples.map(({ groupId, time, power, mining, total, revenue, cost, profit }) =>
+          plain(texts.append, groupId, raw, time, power, mining, total, revenue, cost, profit, currency),
+        ),
+        ...hashrates.map(({ groupId, time, algorithm, hashrate, miners }) =>
+          plain(texts.appendHashrate, groupId, raw, time, algorithm, hashrate, miners),
+        ),
+      ]);
       for (const { groupId } of samples) groups.add(groupId);
     },
-    read: ({ groups: ids, ...query }) =>
-      sqlite.read(() => statements.read.all({ ...query, groups: JSON.stringify(ids) }).map(stepOf)),
-    algorithms: ({ groups: ids, from, to }) => {
-      const rows = sqlite.read(() => statements.algorithms.all({ groups: JSON.stringify(ids), from, to }));
+    read: async ({ groups: ids, from, to, step, currency, algorithm }) => {
+      const range = [JSON.stringify(ids), from, to] as const;
+      const isUnknown = algorithm === null ? 1 : 0;
+      const values = [currency, currency, currency, ...range, ...range, algorithm, isUnknown, step, step];
+      return (await database.rows(plain(read, ...values))).map(stepOf);
+    },
+    algorithms: async ({ groups: ids, from, to }) => {
+      const rows = await database.rows(plain(algorithms, JSON.stringify(ids), from, to));
       return new Map(rows.map(({ algorithm, miners }) => [String(algorithm), number(miners)]));
     },
-    prune: (now, keep) => {
-      for (const group of groups) {
-        const first = firstOf(group, raw);
+    prune: async (now, keep) => {
+      for (const group of [...groups]) {
+        const first = await firstOf(group, raw);
         const hour = first === null ? Number.POSITIVE_INFINITY : Math.floor(first / hourMs) * hourMs;
-        if (hour + hourMs <= now - keep.raw * dayMs) sqlite.write(() => foldHour(group, hour));
-        dropMeans(group, now - keep.hourly * dayMs, Math.ceil(keep.hourly * 24));
+        if (hour + hourMs <= now - keep.raw * dayMs) await foldHour(group, hour);
+        await dropMeans(group, now - keep.hourly * dayMs, Math.ceil(keep.hourly * 24));
       }
     },
     forget: (groupId) => {
       groups.delete(groupId);
-      removal.forget(groupId);
+      return removal.forget(groupId);
     },
     flush: () => removal.flush(),
   };
 };
 
-const number = (value: SQLOutputValue | undefined): number => (typeof value === "number" ? value : 0);
-const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
+const number = (value: SqlValue | undefined): number => (typeof value === "number" ? value : 0);
+const figure = (value: SqlValue | undefined): number | null => (typeof value === "number" ? value : null);
 
-const stepOf = (row: Record<string, SQLOutputValue>): FarmStep => ({
+const stepOf = (row: Row): FarmStep => ({
   time: number(row.time),
   ends: number(row.ends),
   missing: number(row.missing),

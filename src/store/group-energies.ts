@@ -1,4 +1,4 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { type Database, plain } from "./database.ts";
 
 /** The id for the energy of all miners. */
 export const allMiners = -1;
@@ -8,28 +8,25 @@ export interface GroupEnergies {
   /** Wh. */
   all(): ReadonlyMap<number, number>;
   /** In one transaction. Throws store.full. */
-  save(batch: ReadonlyMap<number, number>): void;
+  save(batch: ReadonlyMap<number, number>): Promise<void>;
   /** Throws store.full. */
-  forget(groupId: number): void;
+  forget(groupId: number): Promise<void>;
 }
 
-export const openGroupEnergies = async (sqlite: SqliteConnection): Promise<GroupEnergies> => {
-  const { tables } = sqlite;
+export const openGroupEnergies = async (database: Database): Promise<GroupEnergies> => {
+  const { tables } = database;
   const rows = await tables.selectFrom("group_energy").selectAll().execute();
   const energies = new Map(rows.map(({ group_id, energy }) => [group_id, energy]));
-  const upsert = sqlite.prepare(
-    "insert into group_energy (group_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
-  );
+  const upsert =
+    "insert into group_energy (group_id, energy) values (?, ?) on conflict (group_id) do update set energy = excluded.energy";
   return {
     all: () => energies,
-    save: (batch) => {
-      sqlite.write(() => {
-        for (const [groupId, energy] of batch) upsert.run(groupId, energy);
-      });
+    save: async (batch) => {
+      await database.write([...batch].map(([groupId, energy]) => plain(upsert, groupId, energy)));
       for (const [groupId, energy] of batch) energies.set(groupId, energy);
     },
-    forget: (groupId) => {
-      sqlite.free((run) => run(tables.deleteFrom("group_energy").where("group_id", "=", groupId)));
+    forget: async (groupId) => {
+      await database.free([tables.deleteFrom("group_energy").where("group_id", "=", groupId)]);
       energies.delete(groupId);
     },
   };

@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { CommandState } from "../contract/resources.ts";
+import { type Database, plain, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
+import { flusher } from "./flusher.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long a key is known, ms. */
@@ -38,57 +39,64 @@ export interface KeyedRequest {
  */
 export interface IdempotencyLog {
   find(of: RequestKey): Promise<KeyedRequest | undefined>;
-  begin(of: RequestKey, request: string): void;
-  end(of: RequestKey, request: string, answer: string): void;
+  begin(of: RequestKey, request: string): Promise<void>;
+  end(of: RequestKey, request: string, answer: string): Promise<void>;
   /** For a request that has done nothing. */
-  forget(of: RequestKey): void;
+  forget(of: RequestKey): Promise<void>;
   /** Writes unwritten answers. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 /** Binds a request to the command or the run that it starts, in the transaction that adds this. */
 export function bindRequest(
-  run: Run,
   tables: Kysely<Tables>,
   { caller, key }: RequestKey,
   started: { readonly command_id: number } | { readonly run_id: number },
-): void {
+): Statement {
   const request = tables.updateTable("idempotency").where("caller", "=", caller).where("key", "=", key);
-  run(request.set(started).where("command_id" in started ? "command_id" : "run_id", "is", null));
+  return request.set(started).where("command_id" in started ? "command_id" : "run_id", "is", null);
 }
 
-export const openIdempotency = (sqlite: SqliteConnection, now: () => number): IdempotencyLog => {
-  const { tables } = sqlite;
-  const unwritten = new Map<string, Answered>();
-  const insert = sqlite.prepare("insert or replace into idempotency (caller, key, request, at) values (?, ?, ?, ?)");
-  const upsert = sqlite.prepare(
-    "insert into idempotency (caller, key, request, answer, at) values (?, ?, ?, ?, ?) " +
-      "on conflict do update set answer = excluded.answer, at = excluded.at",
-  );
-  const remove = sqlite.prepare("delete from idempotency where caller = ? and key = ?");
-  const dropOld = sqlite.prepare("delete from idempotency where abs(at - ?) >= ?");
-  const dropExcess = sqlite.prepare(
-    `delete from idempotency where rowid in (select id from (
-      select rowid as id, row_number() over newest as keys, sum(length(answer)) over newest as characters
-      from idempotency window newest as (partition by caller order by rowid desc)
-    ) where keys > ? or characters > ?)`,
-  );
-  let sincePrune = 0;
-  const prune = (): void => {
-    sincePrune = 0;
-    dropOld.run(now(), keptMs);
-    dropExcess.run(keptKeys, keptCharacters);
-  };
-  unlessFull(() => sqlite.free(prune));
+const insert =
+  "insert into idempotency (caller, key, request, at) values (?, ?, ?, ?) on conflict (caller, key) do update set " +
+  "request = excluded.request, at = excluded.at, command_id = null, run_id = null, answer = null";
+const upsert =
+  "insert into idempotency (caller, key, request, answer, at) values (?, ?, ?, ?, ?) " +
+  "on conflict (caller, key) do update set answer = excluded.answer, at = excluded.at";
+const dropOld = "delete from idempotency where abs(at - ?) >= ?";
+const dropExcess = `delete from idempotency where (caller, key) in (select caller, key from (
+    select caller, key, row_number() over newest as keys, sum(length(answer)) over newest as characters
+    from idempotency window newest as (partition by caller order by at desc, key)
+  ) as kept where keys > ? or characters > ?)`;
 
-  const flush = (): void => {
-    if (unwritten.size === 0) return;
-    sqlite.write(() => {
-      for (const { caller, key, request, answer, at } of unwritten.values())
-        upsert.run(caller, key, request, answer, at);
-    });
-    unwritten.clear();
+export const openIdempotency = async (database: Database, now: () => number): Promise<IdempotencyLog> => {
+  const { tables } = database;
+  const unwritten = new Map<string, Answered>();
+  let sincePrune = 0;
+  const pruning = (): Statement[] => {
+    sincePrune = 0;
+    return [plain(dropOld, now(), keptMs), plain(dropExcess, keptKeys, keptCharacters)];
   };
+  await unlessFull(() => database.free(pruning()));
+
+  const answered = ({ caller, key, request, answer, at }: Answered): Statement =>
+    plain(upsert, caller, key, request, answer, at);
+
+  const flush = flusher(
+    (statements) => database.write(statements),
+    () => {
+      const rows = [...unwritten.values()];
+      return rows.length === 0
+        ? null
+        : {
+            statements: rows.map(answered),
+            written: () => {
+              for (const row of rows) if (unwritten.get(nameOf(row)) === row) unwritten.delete(nameOf(row));
+            },
+            failed: () => undefined,
+          };
+    },
+  );
 
   return {
     find: async (of) => {
@@ -108,30 +116,25 @@ export const openIdempotency = (sqlite: SqliteConnection, now: () => number): Id
       return { ...found, command: isBound ? { id, state, message } : null };
     },
 
-    begin: ({ caller, key }, request) => {
-      unlessFull(() => {
-        flush();
-        sqlite.write(() => {
-          insert.run(caller, key, request, now());
-          sincePrune += 1;
-          if (sincePrune >= pruneEvery) prune();
-        });
+    begin: async ({ caller, key }, request) => {
+      await unlessFull(async () => {
+        if (unwritten.size > 0) await flush();
+        sincePrune += 1;
+        const begun = plain(insert, caller, key, request, now());
+        await database.write(sincePrune >= pruneEvery ? [begun, ...pruning()] : [begun]);
       });
     },
 
-    end: (of, request, answer) => {
-      const at = now();
+    end: async (of, request, answer) => {
+      const row = { ...of, request, answer, at: now() };
       sincePrune += answer.length / charactersLikeKey;
-      const isWritten = unlessFull(() => {
-        sqlite.write(() => upsert.run(of.caller, of.key, request, answer, at));
-      });
-      if (!isWritten && unwritten.size < unwrittenLimit) unwritten.set(nameOf(of), { ...of, request, answer, at });
+      const isWritten = await unlessFull(() => database.write([answered(row)]));
+      if (!isWritten && unwritten.size < unwrittenLimit) unwritten.set(nameOf(of), row);
     },
 
-    forget: ({ caller, key }) => {
-      unlessFull(() => {
-        sqlite.free(() => remove.run(caller, key));
-      });
+    forget: async ({ caller, key }) => {
+      const removal = tables.deleteFrom("idempotency").where("caller", "=", caller).where("key", "=", key);
+      await unlessFull(() => database.free([removal]));
     },
 
     flush,

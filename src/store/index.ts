@@ -2,4 +2,4 @@ export { backUpStore, restoreStore } from "./backup.ts";
 export { type ExaminedStore, examineStore } from "./examine.ts";
 export { freeBytes, megabytes } from "./space.ts";
 export type * from "./store.ts";
-export { allMiners, farmFigures, farmSpans, noCommand, openStore, takeSample } from "./store.ts";
+export { allMiners, farmFigures, farmSpans, noCommand, openPostgresStore, openStore, takeSample } from "./store.ts";

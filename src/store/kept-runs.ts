@@ -1,4 +1,4 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { type Database, plain } from "./database.ts";
 
 /** Old runs that are checked before each new one. */
 const pruneBatch = 1_000;
@@ -10,18 +10,14 @@ interface Run {
 }
 
 /** Decides which runs of a kind are kept. Only the oldest are read: there may be 200,000. */
-export function keptRuns(
-  sqlite: SqliteConnection,
+export async function keptRuns(
+  database: Database,
   cause: "null" | "not null",
   most: { runs: number; results: number },
 ) {
-  const counted = sqlite.prepare(
-    `select count(*) as runs, sum(total) as results from bulk_action where cause is ${cause}`,
-  );
-  const oldest = sqlite.prepare(
-    `select id, time, total from bulk_action where cause is ${cause} and state <> 'running' order by id limit ${pruneBatch}`,
-  );
-  const row = counted.get();
+  const counted = `select count(*) as runs, sum(total) as results from bulk_action where cause is ${cause}`;
+  const oldest = `select id, time, total from bulk_action where cause is ${cause} and state <> 'running' order by id limit ?`;
+  const [row] = await database.rows(plain(counted));
   let [runs, results] = [Number(row?.runs ?? 0), Number(row?.results ?? 0)];
   return {
     added: (total: number): void => {
@@ -29,15 +25,23 @@ export function keptRuns(
       results += total;
     },
     /** The oldest runs, as long as they are older than this or there are too many. */
-    outdated: (before: number): Run[] => {
+    outdated: async (before: number): Promise<Run[]> => {
+      const isOutdated = ({ time }: Run): boolean =>
+        time < before || runs > most.runs || (runs > 1 && results > most.results);
+      const read = async (most: number): Promise<Run[]> =>
+        (await database.rows(plain(oldest, most))).map(({ id, time, total }) => ({
+          id: Number(id),
+          time: Number(time),
+          total: Number(total),
+        }));
       const dropped: Run[] = [];
-      for (const { id, time, total } of oldest.iterate()) {
-        const run = { id: Number(id), time: Number(time), total: Number(total) };
-        if (!(run.time < before || runs > most.runs || (runs > 1 && results > most.results))) break;
-        dropped.push(run);
-        runs -= 1;
-        results -= run.total;
-      }
+      if ((await read(1)).some(isOutdated))
+        for (const run of await read(pruneBatch)) {
+          if (!isOutdated(run)) break;
+          dropped.push(run);
+          runs -= 1;
+          results -= run.total;
+        }
       return dropped;
     },
   };

@@ -1,41 +1,35 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { type Database, plain } from "./database.ts";
 
 /** The last good value of each external source, as JSON, and when it was read (epoch ms). */
 export interface KeptValues {
   get(source: string): { readonly value: unknown; readonly at: number } | undefined;
   /** Throws store.full. */
-  save(source: string, value: unknown, at: number): void;
+  save(source: string, value: unknown, at: number): Promise<void>;
   /** Drops all other sources. Throws store.full. */
-  keep(sources: ReadonlySet<string>): void;
+  keep(sources: ReadonlySet<string>): Promise<void>;
 }
 
-export const openKeptValues = async (sqlite: SqliteConnection): Promise<KeptValues> => {
-  const { tables } = sqlite;
-  const read = sqlite.prepare("select value, at from source_value where source = ?");
-  const upsert = sqlite.prepare(
+export const openKeptValues = async (database: Database): Promise<KeptValues> => {
+  const { tables } = database;
+  const upsert =
     "insert into source_value (source, at, value) values (?, ?, ?) " +
-      "on conflict do update set at = excluded.at, value = excluded.value",
-  );
-  const known = new Set(
-    (await tables.selectFrom("source_value").select("source").execute()).map(({ source }) => source),
-  );
+    "on conflict (source) do update set at = excluded.at, value = excluded.value";
+  const rows = await tables.selectFrom("source_value").selectAll().execute();
+  const known = new Map(rows.map(({ source, value, at }) => [source, { value, at }]));
   return {
     get: (source) => {
-      if (!known.has(source)) return undefined;
-      const row = sqlite.read(() => read.get(source));
-      if (typeof row?.value !== "string" || typeof row.at !== "number") return undefined;
-      return { value: parsed(row.value), at: row.at };
+      const row = known.get(source);
+      return row === undefined ? undefined : { value: parsed(row.value), at: row.at };
     },
-    save: (source, value, at) => {
-      sqlite.write(() => upsert.run(source, Math.round(at), JSON.stringify(value)));
-      known.add(source);
+    save: async (source, value, at) => {
+      const row = { value: JSON.stringify(value), at: Math.round(at) };
+      await database.write([plain(upsert, source, row.at, row.value)]);
+      known.set(source, row);
     },
-    keep: (sources) => {
-      const dropped = [...known].filter((source) => !sources.has(source));
+    keep: async (sources) => {
+      const dropped = [...known.keys()].filter((source) => !sources.has(source));
       if (dropped.length === 0) return;
-      sqlite.free((run) => {
-        for (const source of dropped) run(tables.deleteFrom("source_value").where("source", "=", source));
-      });
+      await database.free(dropped.map((source) => tables.deleteFrom("source_value").where("source", "=", source)));
       for (const source of dropped) known.delete(source);
     },
   };

@@ -2,8 +2,20 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import type { Tables } from "./tables.ts";
 
-/** The statements of each store version, oldest first. A released list is never changed; append a new one. */
-const steps: readonly (readonly string[])[] = [
+/** What differs between the engines by more than words. */
+interface PerEngine {
+  readonly sqlite: string;
+  readonly postgres: readonly string[];
+}
+
+/** Upgrades the rows of a released version; stores in PostgreSQL began with a later one. */
+const onlyInSqlite = (sqlite: string): PerEngine => ({ sqlite, postgres: [] });
+
+/**
+ * The statements of each store version, oldest first, as SQLite runs them; `forPostgres` translates those that do not
+ * differ. A released list is never changed; append a new one.
+ */
+const steps: readonly (readonly (string | PerEngine)[])[] = [
   [
     `create table resource (
       collection text not null,
@@ -173,15 +185,21 @@ const steps: readonly (readonly string[])[] = [
     "alter table notification add column last integer not null default 0",
     "alter table notification add column closed integer",
     "alter table notification add column uid text",
-    `update notification set last = time, severity = case is_warning when 1 then 'warning' else 'info' end,
+    onlyInSqlite(
+      `update notification set last = time, severity = case is_warning when 1 then 'warning' else 'info' end,
       closed = unixepoch() * 1000, uid = (select uid from rig_memory where miner_id = notification.miner_id)`,
+    ),
     // The last one of each miner may still apply; the next good read closes it.
-    `update notification set closed = null, key = 'disconnected:' || miner_id where id in
+    onlyInSqlite(
+      `update notification set closed = null, key = 'disconnected:' || miner_id where id in
       (select max(id) from notification where miner_id is not null and title = 'Disconnected' group by miner_id)`,
-    `update notification set closed = null, key = 'login:' || miner_id where id in
+    ),
+    onlyInSqlite(
+      `update notification set closed = null, key = 'login:' || miner_id where id in
       (select max(id) from notification
         where miner_id is not null and title in ('Login missing', 'Login wrong', 'Login missing or wrong')
         group by miner_id)`,
+    ),
     `create table outbox (
       id integer primary key autoincrement,
       channel text not null,
@@ -270,14 +288,17 @@ const steps: readonly (readonly string[])[] = [
     "alter table bulk_action add column done integer not null default 0",
     "alter table bulk_action add column failed integer not null default 0",
     "alter table bulk_action add column unknown integer not null default 0",
-    `update bulk_action set (done, failed, unknown) = (
+    onlyInSqlite(
+      `update bulk_action set (done, failed, unknown) = (
       select count(*) filter (where state in ('done', 'possible')),
         count(*) filter (where state = 'failed'),
         count(*) filter (where state = 'unknown')
       from bulk_result where bulk_action_id = bulk_action.id
     )`,
+    ),
     // Triggers, so that every path by which a result gets its state is covered.
-    `create trigger bulk_result_added after insert on bulk_result
+    {
+      sqlite: `create trigger bulk_result_added after insert on bulk_result
       when new.state in ('done', 'possible', 'failed', 'unknown') begin
         update bulk_action set
           done = done + (new.state in ('done', 'possible')),
@@ -285,7 +306,30 @@ const steps: readonly (readonly string[])[] = [
           unknown = unknown + (new.state = 'unknown')
         where id = new.bulk_action_id;
       end`,
-    `create trigger bulk_result_changed after update of state on bulk_result
+      // Once for each statement: to change one row 100,000 times in a transaction leaves as many dead ones.
+      postgres: [
+        `create function bulk_result_added() returns trigger language plpgsql set search_path from current as $$
+        begin
+          update bulk_action set
+            done = bulk_action.done + counted.done,
+            failed = bulk_action.failed + counted.failed,
+            unknown = bulk_action.unknown + counted.unknown
+          from (
+            select bulk_action_id,
+              count(*) filter (where state in ('done', 'possible')) as done,
+              count(*) filter (where state = 'failed') as failed,
+              count(*) filter (where state = 'unknown') as unknown
+            from added where state in ('done', 'possible', 'failed', 'unknown') group by bulk_action_id
+          ) as counted
+          where id = counted.bulk_action_id;
+          return null;
+        end $$`,
+        `create trigger bulk_result_added after insert on bulk_result
+          referencing new table as added for each statement execute function bulk_result_added()`,
+      ],
+    },
+    {
+      sqlite: `create trigger bulk_result_changed after update of state on bulk_result
       when new.state <> old.state begin
         update bulk_action set
           done = done + (new.state in ('done', 'possible')) - (old.state in ('done', 'possible')),
@@ -293,6 +337,28 @@ const steps: readonly (readonly string[])[] = [
           unknown = unknown + (new.state = 'unknown') - (old.state = 'unknown')
         where id = new.bulk_action_id;
       end`,
+      postgres: [
+        `create function bulk_result_changed() returns trigger language plpgsql set search_path from current as $$
+        begin
+          update bulk_action set
+            done = bulk_action.done + counted.done,
+            failed = bulk_action.failed + counted.failed,
+            unknown = bulk_action.unknown + counted.unknown
+          from (
+            select bulk_action_id,
+              sum((after.state in ('done', 'possible'))::int - (before.state in ('done', 'possible'))::int) as done,
+              sum((after.state = 'failed')::int - (before.state = 'failed')::int) as failed,
+              sum((after.state = 'unknown')::int - (before.state = 'unknown')::int) as unknown
+            from before join after using (bulk_action_id, miner_id)
+            where after.state <> before.state group by bulk_action_id
+          ) as counted
+          where id = counted.bulk_action_id;
+          return null;
+        end $$`,
+        `create trigger bulk_result_changed after update on bulk_result
+          referencing old table as before new table as after for each statement execute function bulk_result_changed()`,
+      ],
+    },
   ],
   ["alter table rule_state add column times text"],
   [
@@ -300,13 +366,15 @@ const steps: readonly (readonly string[])[] = [
     "alter table money_day add column profit_btc real",
     "alter table money_day add column compared real not null default 0",
     // For a day with unknown cost or revenue, only the duration of the gap is known: the rest was balanced.
-    `update money_day set
+    onlyInSqlite(
+      `update money_day set
       (profit, profit_btc) = (
         select revenue * of_revenue - cost * of_cost, revenue_btc * of_revenue - cost_btc * of_cost from (
           select iif(seconds = 0, 1, both / (seconds - unearned)) as of_revenue,
             iif(seconds = 0, 1, both / (seconds - uncosted)) as of_cost
           from (select max(0, seconds - max(uncosted, unearned)) * 1.0 as both))),
       compared = iif(revenue is null or cost is null, 0, max(0, seconds - max(uncosted, unearned)))`,
+    ),
   ],
   ["alter table notification add column coded text"],
   ["alter table bulk_result add column before text"],
@@ -324,7 +392,10 @@ const steps: readonly (readonly string[])[] = [
   ],
   [
     "create table instance (name text not null) strict",
-    "insert into instance (name) values (lower(hex(randomblob(16))))",
+    {
+      sqlite: "insert into instance (name) values (lower(hex(randomblob(16))))",
+      postgres: ["insert into instance (name) values (replace(gen_random_uuid()::text, '-', ''))"],
+    },
   ],
 ];
 
@@ -332,14 +403,14 @@ const steps: readonly (readonly string[])[] = [
 export const storeVersion = steps.length;
 
 /** The version is also in the file's header (`user_version`), where it can be read before SQLite opens the file. */
-const migration = (statements: readonly string[], version: number): Migration => ({
+const migration = (statements: readonly (string | PerEngine)[], version: number): Migration => ({
   up: async (db: Kysely<Tables>) => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
+    for (const each of statements) await sql.raw(typeof each === "string" ? each : each.sqlite).execute(db);
     await sql.raw(`pragma user_version = ${version}`).execute(db);
   },
 });
 
-/** Upgrades an older or empty store to `storeVersion`, in one transaction. Throws SQLite's error. */
+/** Upgrades an older or empty SQLite store to `storeVersion`, in one transaction. Throws SQLite's error. */
 export const migrate = async (db: Kysely<Tables>): Promise<void> => {
   const migrator = new Migrator({
     db,
@@ -355,3 +426,33 @@ export const migrate = async (db: Kysely<Tables>): Promise<void> => {
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 };
+
+/** Keeps the highest number that a table in PostgreSQL has given to a row. */
+export const sequenceOf = (table: string): string => `${table}_id`;
+
+/** The words of SQLite's DDL that PostgreSQL has others for. Text is sorted and compared by its bytes, as in SQLite. */
+const words: ReadonlyMap<string, string> = new Map([
+  ["integer", "bigint"],
+  ["real", "double precision"],
+  ["blob", "bytea"],
+  ["text", 'text collate "C"'],
+  // A name in SQLite, and reserved in PostgreSQL.
+  ["only", '"only"'],
+]);
+
+const forPostgres = (statement: string): string[] => {
+  const sequences = /^create table (\w+) \(\s*id integer primary key autoincrement/.exec(statement);
+  const translated = statement
+    .replace(/\) strict(, without rowid)?$/, ")")
+    .replace(" autoincrement", "")
+    .replace(/'[^']*'|\b[a-z]+\b/g, (word) => words.get(word) ?? word);
+  const table = sequences?.[1];
+  return table === undefined ? [translated] : [translated, `create sequence ${sequenceOf(table)}`];
+};
+
+/** What upgrades a PostgreSQL store from a version; 0: an empty schema. */
+export const postgresUpgrade = (version: number): string[] =>
+  steps
+    .slice(version)
+    .flat()
+    .flatMap((each) => (typeof each === "string" ? forPostgres(each) : each.postgres));

@@ -1,5 +1,4 @@
-import type { SQLOutputValue } from "node:sqlite";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { type Database, plain, type Row, type SqlValue } from "./database.ts";
 
 /** Earnings and costs of a miner on a local date while it was in one group and mined one coin. */
 export interface MoneyKey {
@@ -58,19 +57,19 @@ export interface MoneyRow extends MoneySums {
 
 export interface MoneyDays {
   /** Adds to what is stored, in one transaction. Throws store.full. */
-  add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
+  add(batch: Iterable<readonly [MoneyKey, MoneySums]>): Promise<void>;
   /** By period, group and subject. */
-  sums(query: MoneyQuery): MoneyRow[];
+  sums(query: MoneyQuery): Promise<MoneyRow[]>;
   /** Of these miners together on one date; null without any. */
-  ofMiners(date: string, minerIds: Iterable<number>, currency: string): MoneySums | null;
+  ofMiners(date: string, minerIds: Iterable<number>, currency: string): Promise<MoneySums | null>;
   /** The first and the last date with rows; null without any. */
-  dates(): { readonly first: string; readonly last: string } | null;
+  dates(): Promise<{ readonly first: string; readonly last: string } | null>;
   /** The cost of each miner's energy so far, by id. */
-  costs(currency: string): Map<number, number>;
+  costs(currency: string): Promise<Map<number, number>>;
   /** Drops the energy cost of a miner; its days stay in the sums. Throws store.full. */
-  forget(minerId: number): void;
+  forget(minerId: number): Promise<void>;
   /** Drops days before this date. */
-  prune(date: string): void;
+  prune(date: string): Promise<void>;
 }
 
 const sumColumns = [
@@ -79,47 +78,41 @@ const sumColumns = [
 ] as const;
 const keyColumns = ["day", "miner_id", "group_id", "coin", "algorithm", "currency"] as const;
 
-export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
-  const columns = [...keyColumns, ...sumColumns];
-  // An unknown amount changes nothing; a known one makes an unknown sum known.
-  const upsert = sqlite.prepare(
-    `insert into money_day (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
-     on conflict do update set ${sumColumns
-       .map((column) => `${column} = coalesce(${column} + excluded.${column}, ${column}, excluded.${column})`)
-       .join(", ")}`,
-  );
-  const money = (column: string): string => `sum(case when currency = $currency then ${column} end) as ${column}`;
-  const sums = `sum(seconds) as seconds, sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc,
-    ${money("revenue")}, sum(revenue_btc) as revenue_btc, ${money("profit")}, sum(profit_btc) as profit_btc,
-    ${money("compared")}, sum(uncosted) as uncosted, sum(unearned) as unearned`;
-  const queryFor = (of: MoneySubject) =>
-    sqlite.prepare(
-      `select substr(day, 1, $letters) as period, group_id, ${moneySubjects[of]} as subject, ${sums}
-       from money_day where day between $from and $to
-       group by period, group_id, ${moneySubjects[of]} order by period, subject, group_id`,
-    );
-  const queries = {
-    miner: queryFor("miner"),
-    group: queryFor("group"),
-    coin: queryFor("coin"),
-    algorithm: queryFor("algorithm"),
-  };
-  const ofMiners = sqlite.prepare(
-    `select count(*) as rows, ${sums} from money_day
-     where day = $date and miner_id in (select value from json_each($minerIds))`,
-  );
-  const costs = sqlite.prepare("select miner_id, cost from money_total where currency = ?");
-  const addCost = sqlite.prepare(
-    "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
-      "on conflict do update set cost = cost + excluded.cost",
-  );
-  const dates = sqlite.prepare("select min(day) as first, max(day) as last from money_day");
-  const prune = sqlite.prepare("delete from money_day where day < ?");
+const columns = [...keyColumns, ...sumColumns];
+// An unknown amount changes nothing; a known one makes an unknown sum known.
+const upsert = `insert into money_day (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
+  on conflict (${keyColumns.join(", ")}) do update set ${sumColumns
+    .map((each) => `${each} = coalesce(money_day.${each} + excluded.${each}, money_day.${each}, excluded.${each})`)
+    .join(", ")}`;
+const addCost =
+  "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
+  "on conflict (miner_id, currency) do update set cost = money_total.cost + excluded.cost";
+
+/** Columns whose sums are those in one currency: each has a value in the statement. */
+const inCurrency = ["cost", "revenue", "profit", "compared"] as const;
+const sums = sumColumns
+  .map((each) =>
+    inCurrency.some((name) => name === each)
+      ? `sum(case when currency = ? then ${each} end) as ${each}`
+      : `sum(${each}) as ${each}`,
+  )
+  .join(", ");
+const currencies = (currency: string): string[] => inCurrency.map(() => currency);
+
+const queryFor = (of: MoneySubject): string =>
+  `select substr(day, 1, ?) as period, group_id, ${moneySubjects[of]} as subject, ${sums}
+   from money_day where day between ? and ?
+   group by 1, group_id, ${moneySubjects[of]} order by 1, ${moneySubjects[of]}, group_id`;
+
+export const openMoneyDays = (database: Database): MoneyDays => {
+  const ofMiners = `select count(*) as miners, ${sums} from money_day
+    where day = ? and miner_id in ${database.dialect.oneOfList}`;
   return {
-    add: (batch) =>
-      sqlite.write(() => {
-        for (const [key, sums] of batch) {
-          upsert.run(
+    add: async (batch) => {
+      await database.write(
+        [...batch].flatMap(([key, sums]) => [
+          plain(
+            upsert,
             key.date,
             key.minerId,
             key.groupId,
@@ -137,42 +130,48 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
             sums.compared,
             sums.uncosted,
             sums.unearned,
-          );
-          if (sums.cost !== null) addCost.run(key.minerId, key.currency, sums.cost);
-        }
-      }),
-    sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
-    ofMiners: (date, minerIds, currency) => {
-      const row = sqlite.read(() => ofMiners.get({ date, minerIds: JSON.stringify([...minerIds]), currency }));
-      return row === undefined || row.rows === 0 ? null : sumsIn(row);
+          ),
+          ...(sums.cost === null ? [] : [plain(addCost, key.minerId, key.currency, sums.cost)]),
+        ]),
+      );
     },
-    dates: () => {
-      const { first, last } = sqlite.read(() => dates.get()) ?? {};
+    sums: async ({ of, letters, from, to, currency }) => {
+      const rows = await database.rows(plain(queryFor(of), letters, ...currencies(currency), from, to));
+      return rows.map(moneyRow);
+    },
+    ofMiners: async (date, minerIds, currency) => {
+      const asked = plain(ofMiners, ...currencies(currency), date, JSON.stringify([...minerIds]));
+      const [row] = await database.rows(asked);
+      return row === undefined || row.miners === 0 ? null : sumsIn(row);
+    },
+    dates: async () => {
+      const [row] = await database.rows(plain("select min(day) as first, max(day) as last from money_day"));
+      const { first, last } = row ?? {};
       return typeof first === "string" && typeof last === "string" ? { first, last } : null;
     },
-    costs: (currency) =>
-      sqlite.read(
-        () => new Map(costs.all(currency).map((row) => [figure(row.miner_id) ?? 0, figure(row.cost) ?? 0] as const)),
-      ),
-    forget: (minerId) => {
-      sqlite.free((run) => run(sqlite.tables.deleteFrom("money_total").where("miner_id", "=", minerId)));
+    costs: async (currency) => {
+      const rows = await database.rows(plain("select miner_id, cost from money_total where currency = ?", currency));
+      return new Map(rows.map((row) => [figure(row.miner_id) ?? 0, figure(row.cost) ?? 0] as const));
     },
-    prune: (date) => {
-      sqlite.free(() => prune.run(date));
+    forget: async (minerId) => {
+      await database.free([database.tables.deleteFrom("money_total").where("miner_id", "=", minerId)]);
+    },
+    prune: async (date) => {
+      await database.free([database.tables.deleteFrom("money_day").where("day", "<", date)]);
     },
   };
 };
 
-const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
+const figure = (value: SqlValue | undefined): number | null => (typeof value === "number" ? value : null);
 
-const moneyRow = (row: Record<string, SQLOutputValue>): MoneyRow => ({
+const moneyRow = (row: Row): MoneyRow => ({
   period: String(row.period),
   groupId: figure(row.group_id) ?? 0,
   subject: typeof row.subject === "number" ? row.subject : String(row.subject),
   ...sumsIn(row),
 });
 
-const sumsIn = (row: Record<string, SQLOutputValue>): MoneySums => ({
+const sumsIn = (row: Row): MoneySums => ({
   seconds: figure(row.seconds) ?? 0,
   energy: figure(row.energy),
   cost: figure(row.cost),

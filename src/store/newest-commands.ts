@@ -1,16 +1,11 @@
-import type { SQLOutputValue } from "node:sqlite";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import type { SQLOutputValue, StatementSync } from "node:sqlite";
+import type { NewestCommands } from "./database.ts";
 
-export interface WantedCommands {
-  /** Undefined: commands of all miners, removed ones included. */
-  readonly minerIds?: readonly number[] | undefined;
-  readonly actor?: string | undefined;
-  /** Epoch ms. */
-  readonly since?: number | undefined;
+/** A connection of SQLite. */
+interface Reader {
+  prepare(sql: string): StatementSync;
+  read<T>(work: () => T): T;
 }
-
-/** Ids of the wanted commands on disk, newest first, at most `limit`. */
-export type NewestCommands = (wanted: WantedCommands, limit: number) => number[];
 
 /** A miner and its newest command that is not in the result yet. */
 interface Head {
@@ -22,7 +17,7 @@ interface Head {
  * Merges the commands of several miners from the ends of their ranges in an index: however many commands of others lie
  * between, a call costs one index look-up per miner and one or two per command returned.
  */
-export function newestCommands(sqlite: SqliteConnection): NewestCommands {
+export function newestCommands(sqlite: Reader): NewestCommands {
   const prepare = (sql: string) => sqlite.prepare(sql);
   /** By the index command_miner, or command_actor. */
   const lookups = (actor: string) => {
@@ -71,7 +66,7 @@ export function newestCommands(sqlite: SqliteConnection): NewestCommands {
     return ids;
   };
 
-  return ({ minerIds, actor, since }, limit) =>
+  return async ({ minerIds, actor, since }, limit) =>
     sqlite.read(() => {
       const after = since === undefined ? 0 : integer(lastBefore.get(since)?.id);
       if (minerIds === undefined && actor === undefined) return ofAll.all(after, limit).map((row) => integer(row.id));

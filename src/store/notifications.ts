@@ -1,8 +1,9 @@
 import type { Selectable } from "kysely";
+import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import { flusher } from "./flusher.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** Notifications kept, in memory and on disk. */
@@ -28,15 +29,15 @@ export interface NotificationLog {
   /** In one transaction; unknown ids are ignored. Returns those that were removed. */
   clear(ids: readonly number[] | "all"): Promise<readonly StoredNotification[]>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 export const openNotifications = async (
-  sqlite: SqliteConnection,
+  database: Database,
   mark: RunMark,
   now: () => number,
 ): Promise<NotificationLog> => {
-  const { tables } = sqlite;
+  const { tables } = database;
   const rows = await tables.selectFrom("notification").selectAll().orderBy("id").execute();
   /** Oldest first. */
   const all = new Map(rows.map((row) => [row.id, fromRow(row)]));
@@ -85,24 +86,40 @@ export const openNotifications = async (
     }
   };
 
-  const flush = (): void => {
-    if (unwritten.size === 0 && dropped.size === 0) return;
-    sqlite.write((run) => {
-      for (const id of unwritten) {
-        const each = all.get(id);
-        if (each === undefined) continue;
-        const row = toRow(each);
-        run(
-          tables
-            .insertInto("notification")
-            .values(row)
-            .onConflict((conflict) => conflict.column("id").doUpdateSet(row)),
-        );
-      }
-      if (dropped.size > 0) run(tables.deleteFrom("notification").where(isOneOf("id", [...dropped])));
-    });
-    unwritten.clear();
-    dropped.clear();
+  const upsert = (notification: StoredNotification): Statement => {
+    const row = toRow(notification);
+    return tables
+      .insertInto("notification")
+      .values(row)
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(row));
+  };
+  const deletion = (ids: readonly number[]): Statement =>
+    tables.deleteFrom("notification").where(database.dialect.isOneOf("id", ids));
+
+  const flush = flusher(
+    (statements) => database.write(statements),
+    () => {
+      const [written, deleted] = [[...unwritten], [...dropped]];
+      if (written.length === 0 && deleted.length === 0) return null;
+      unwritten.clear();
+      dropped.clear();
+      return {
+        statements: [
+          ...written.flatMap((id) => all.get(id) ?? []).map(upsert),
+          ...(deleted.length === 0 ? [] : [deletion(deleted)]),
+          ...database.idTaken("notification", last),
+        ],
+        failed: () => {
+          for (const id of written) if (all.has(id)) unwritten.add(id);
+          for (const id of deleted) dropped.add(id);
+        },
+      };
+    },
+  );
+
+  const flushSoon = (): void => {
+    // What cannot be written now stays for the next flush, which says why.
+    flush().catch(() => undefined);
   };
 
   const add = (notification: NewNotification): StoredNotification => {
@@ -112,7 +129,9 @@ export const openNotifications = async (
     const added = put({ ...notification, id: last, time, last: time, count: 1, closed, isAcknowledged: false });
     if (notification.key !== null) openIds.set(notification.key, last);
     limit();
-    if (!unlessFull(flush)) mark.idGiven("notification", last);
+    // Beforehand, because others may have seen it when it turns out that it cannot be written.
+    mark.idGiven("notification", last);
+    flushSoon();
     return added;
   };
 
@@ -125,7 +144,7 @@ export const openNotifications = async (
   };
 
   limit();
-  unlessFull(flush);
+  await unlessFull(flush);
   return {
     list: () => {
       age();
@@ -140,7 +159,7 @@ export const openNotifications = async (
       const open = key === null ? undefined : openOne(key);
       if (open !== undefined) {
         const repeated = put({ ...open, ...notification, count: open.count + 1, last: now() });
-        unlessFull(flush);
+        flushSoon();
         return repeated;
       }
       if (key !== null && cleared.has(key)) return null;
@@ -153,14 +172,14 @@ export const openNotifications = async (
       if (open === undefined) return undefined;
       openIds.delete(key);
       const closed = put({ ...open, closed: now() });
-      unlessFull(flush);
+      flushSoon();
       return closed;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
-      flush();
-      sqlite.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
+      await flush();
+      await database.write([ids === "all" ? update : update.where(database.dialect.isOneOf("id", ids))]);
       const changed = known(ids).filter(({ isAcknowledged }) => !isAcknowledged);
       for (const each of changed) all.set(each.id, { ...each, isAcknowledged: true });
       newestFirst = null;
@@ -168,8 +187,7 @@ export const openNotifications = async (
     },
 
     clear: async (ids) => {
-      const removal = tables.deleteFrom("notification");
-      sqlite.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
+      await database.free([ids === "all" ? tables.deleteFrom("notification") : deletion(ids)]);
       const removed = known(ids);
       for (const each of removed) {
         if (each.key !== null && each.closed === null && each.severity !== "info") cleared.add(each.key);

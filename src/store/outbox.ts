@@ -1,7 +1,8 @@
 import type { Selectable } from "kysely";
+import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import { flusher } from "./flusher.ts";
 import type { NewOutboxRow, OutboxRow } from "./resources.ts";
-import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows kept, in memory and on disk. */
@@ -11,40 +12,50 @@ export interface OutboxLog {
   /** Oldest first. */
   rows(): Iterable<OutboxRow>;
   /** Adds rows, and drops those over the limit; failed writes are kept in memory and repeated later. */
-  add(rows: readonly NewOutboxRow[]): void;
-  /** Replaces rows that exist, in one transaction. */
-  change(rows: readonly OutboxRow[]): void;
+  add(rows: readonly NewOutboxRow[]): Promise<void>;
+  /** Replaces rows that exist, in one transaction: at once in memory, and stored when it resolves. */
+  change(rows: readonly OutboxRow[]): Promise<void>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
-export const openOutbox = async (sqlite: SqliteConnection): Promise<OutboxLog> => {
-  const { tables } = sqlite;
+export const openOutbox = async (database: Database): Promise<OutboxLog> => {
+  const { tables } = database;
   const stored = await tables.selectFrom("outbox").selectAll().orderBy("id").execute();
   const all = new Map(stored.map((row) => [row.id, fromRow(row)]));
-  let last = Number(sqlite.prepare("select seq from sqlite_sequence where name = 'outbox'").get()?.seq ?? 0);
+  let last = await database.lastId("outbox");
   const unwritten = new Set<number>();
   const dropped = new Set<number>();
 
-  const flush = (): void => {
-    if (unwritten.size === 0 && dropped.size === 0) return;
-    sqlite.write((run) => {
-      for (const id of unwritten) {
-        const row = all.get(id);
-        if (row === undefined) continue;
-        const values = toRow(row);
-        run(
-          tables
-            .insertInto("outbox")
-            .values(values)
-            .onConflict((conflict) => conflict.column("id").doUpdateSet(values)),
-        );
-      }
-      if (dropped.size > 0) run(tables.deleteFrom("outbox").where(isOneOf("id", [...dropped])));
-    });
-    unwritten.clear();
-    dropped.clear();
+  const upsert = (row: OutboxRow): Statement => {
+    const values = toRow(row);
+    return tables
+      .insertInto("outbox")
+      .values(values)
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(values));
   };
+
+  const flush = flusher(
+    (statements) => database.write(statements),
+    () => {
+      const [written, deleted] = [[...unwritten], [...dropped]];
+      if (written.length === 0 && deleted.length === 0) return null;
+      unwritten.clear();
+      dropped.clear();
+      const deletion = tables.deleteFrom("outbox").where(database.dialect.isOneOf("id", deleted));
+      return {
+        statements: [
+          ...written.flatMap((id) => all.get(id) ?? []).map(upsert),
+          ...(deleted.length === 0 ? [] : [deletion]),
+          ...database.idTaken("outbox", last),
+        ],
+        failed: () => {
+          for (const id of written) if (all.has(id)) unwritten.add(id);
+          for (const id of deleted) dropped.add(id);
+        },
+      };
+    },
+  );
 
   const put = (row: OutboxRow): void => {
     all.set(row.id, row);
@@ -70,17 +81,17 @@ export const openOutbox = async (sqlite: SqliteConnection): Promise<OutboxLog> =
 
   return {
     rows: () => all.values(),
-    add: (rows) => {
+    add: async (rows) => {
       for (const row of rows) {
         last += 1;
         put({ ...row, id: last, over: null, batch: null, state: "waiting", tries: 0, ended: null, error: null });
       }
       limit();
-      unlessFull(flush);
+      await unlessFull(flush);
     },
-    change: (rows) => {
+    change: async (rows) => {
       for (const row of rows) if (all.has(row.id)) put(row);
-      unlessFull(flush);
+      await unlessFull(flush);
     },
     flush,
   };

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
+import { type Database, plain } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { flusher } from "./flusher.ts";
 import { writeSoon } from "./write-soon.ts";
 
 /** What is remembered of a rig's power across restarts. W, epoch ms. */
@@ -46,13 +47,13 @@ export interface PowerMemories {
   get(minerId: number): PowerMemory | undefined;
   /** Applies at once, and is written at the end of this turn of the event loop, or once the store is writable again. */
   save(minerId: number, memory: PowerMemory): void;
-  forget(minerId: number): void;
+  forget(minerId: number): Promise<void>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
-export const openPowerMemories = async (sqlite: SqliteConnection): Promise<PowerMemories> => {
-  const { tables } = sqlite;
+export const openPowerMemories = async (database: Database): Promise<PowerMemories> => {
+  const { tables } = database;
   const memories = new Map<number, PowerMemory>();
   const unsaved = new Set<number>();
 
@@ -62,21 +63,31 @@ export const openPowerMemories = async (sqlite: SqliteConnection): Promise<Power
     if (memory.success) memories.set(miner_id, memory.data);
   }
 
-  const upsert = sqlite.prepare(
-    "insert into power_memory (miner_id, value) values (?, ?) on conflict do update set value = excluded.value",
+  const upsert =
+    "insert into power_memory (miner_id, value) values (?, ?) on conflict (miner_id) do update set value = excluded.value";
+
+  const removal = deferredDelete(database, (minerId) => [
+    tables.deleteFrom("power_memory").where("miner_id", "=", minerId),
+  ]);
+
+  const flushRows = flusher(
+    (statements) => database.write(statements),
+    () => {
+      const ids = [...unsaved];
+      if (ids.length === 0) return null;
+      unsaved.clear();
+      return {
+        statements: ids.map((minerId) => plain(upsert, minerId, JSON.stringify(memories.get(minerId)))),
+        failed: () => {
+          for (const minerId of ids) if (memories.has(minerId)) unsaved.add(minerId);
+        },
+      };
+    },
   );
 
-  const removal = deferredDelete(sqlite, (run, minerId) =>
-    run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
-  );
-
-  const flush = (): void => {
-    removal.flush();
-    if (unsaved.size === 0) return;
-    sqlite.write(() => {
-      for (const minerId of unsaved) upsert.run(minerId, JSON.stringify(memories.get(minerId)));
-    });
-    unsaved.clear();
+  const flush = async (): Promise<void> => {
+    await removal.flush();
+    await flushRows();
   };
   const flushSoon = writeSoon(flush);
 
@@ -93,7 +104,7 @@ export const openPowerMemories = async (sqlite: SqliteConnection): Promise<Power
     forget: (minerId) => {
       memories.delete(minerId);
       unsaved.delete(minerId);
-      removal.forget(minerId);
+      return removal.forget(minerId);
     },
   };
 };

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { CodedText } from "../contract/coded-text.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
+import { type Database, plain, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { flusher } from "./flusher.ts";
 import type { Tables } from "./tables.ts";
 import { writeSoon } from "./write-soon.ts";
 
@@ -48,10 +49,10 @@ export interface RigMemories {
    */
   remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
   /** In one transaction. Throws store.full; the values are kept and written with the next batch. */
-  saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): void;
+  saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): Promise<void>;
   forget(minerId: number): Promise<void>;
   /** Writes unwritten rows. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 /** A newly read rig is written twice: one row for both. */
@@ -71,8 +72,8 @@ const blank: Omit<RigMemory, "minerId" | "layout"> = {
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 
-export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemories> => {
-  const { tables } = sqlite;
+export const openRigMemories = async (database: Database): Promise<RigMemories> => {
+  const { tables } = database;
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
   const unsaved = new Map<number, number>();
@@ -103,60 +104,74 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   }
   for (const [minerId, energy] of energies) take({ ...memoryOf(minerId), energy });
 
-  const energy = sqlite.prepare(
-    "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
-  );
-
+  const upsertEnergy =
+    "insert into rig_energy (miner_id, energy) values (?, ?) on conflict (miner_id) do update set energy = excluded.energy";
   const columns = Object.keys(toRow({ ...blank, minerId: 0, layout: noLayout }));
-  const upsert = sqlite.prepare(
-    `insert into rig_memory (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
-      on conflict do update set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
-  );
-  const release = sqlite.prepare("update rig_memory set uid = null where miner_id = ?");
+  const upsert = `insert into rig_memory (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
+    on conflict (miner_id) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+  const release = "update rig_memory set uid = null where miner_id = ?";
+  const written = (memory: RigMemory): Statement => plain(upsert, ...Object.values(toRow(memory)));
+  const write = (statements: readonly Statement[]) => database.write(statements);
 
-  /** Writes every changed row, and `also` instead of the one of its miner. */
-  const save = (also?: RigMemory): void => {
-    const batch = [...changed].filter((minerId) => minerId !== also?.minerId).map(memoryOf);
-    if (also !== undefined) batch.push(also);
-    if (batch.length === 0) return;
-    try {
-      sqlite.write(() => {
-        for (const minerId of released) release.run(minerId);
-        for (const memory of batch) upsert.run(...Object.values(toRow(memory)));
-      });
-      changed.clear();
-      released.clear();
-      isFailing = false;
-    } catch (error) {
-      isFailing = true;
-      throw error;
-    }
-  };
-
-  const saveLater = writeSoon(save, (run) => setTimeout(run, batchMs));
-
-  const removal = deferredDelete(sqlite, (run, minerId) => {
-    run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
-    run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
+  const flushRows = flusher(write, () => {
+    const [rows, free] = [[...changed], [...released]];
+    if (rows.length === 0) return null;
+    changed.clear();
+    released.clear();
+    return {
+      statements: [...free.map((minerId) => plain(release, minerId)), ...rows.map((id) => written(memoryOf(id)))],
+      written: () => {
+        isFailing = false;
+      },
+      failed: () => {
+        isFailing = true;
+        for (const id of rows) if (memories.has(id)) changed.add(id);
+        for (const id of free) released.add(id);
+      },
+    };
+  });
+  const flushEnergy = flusher(write, () => {
+    const rows = [...unsaved];
+    if (rows.length === 0) return null;
+    unsaved.clear();
+    return {
+      statements: rows.map(([minerId, energy]) => plain(upsertEnergy, minerId, energy)),
+      failed: () => {
+        for (const [minerId, energy] of rows)
+          if (memories.has(minerId) && !unsaved.has(minerId)) unsaved.set(minerId, energy);
+      },
+    };
   });
 
-  const flush = (): void => {
-    removal.flush();
-    if (unsaved.size > 0) {
-      sqlite.write(() => {
-        for (const [minerId, value] of unsaved) energy.run(minerId, value);
-      });
-      unsaved.clear();
-    }
-    save();
+  const saveLater = writeSoon(flushRows, (run) => setTimeout(run, batchMs));
+
+  const removal = deferredDelete(database, (minerId) => [
+    tables.deleteFrom("rig_memory").where("miner_id", "=", minerId),
+    tables.deleteFrom("rig_energy").where("miner_id", "=", minerId),
+  ]);
+
+  const flush = async (): Promise<void> => {
+    await removal.flush();
+    await flushEnergy();
+    await flushRows();
   };
 
-  const saveEnergy: RigMemories["saveEnergy"] = (batch) => {
+  const saveEnergy: RigMemories["saveEnergy"] = async (batch) => {
     for (const { minerId, energy } of batch) {
       take({ ...memoryOf(minerId), energy });
       unsaved.set(minerId, energy);
     }
-    flush();
+    await flush();
+  };
+
+  /** Throws in.use. */
+  const changedMemory = (minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): RigMemory => {
+    const memory = { ...memoryOf(minerId), ...patch };
+    const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
+    if (other !== undefined && other !== minerId)
+      // Every user of this miner reads it, including users who cannot see the other.
+      throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to another miner`);
+    return memory;
   };
 
   return {
@@ -166,18 +181,16 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
     flush,
 
     remember: async (minerId, patch) => {
-      const memory = { ...memoryOf(minerId), ...patch };
-      const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
-      if (other !== undefined && other !== minerId)
-        // Every user of this miner reads it, including users who cannot see the other.
-        throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to another miner`);
-      if (isFailing) save(memory);
-      else {
-        changed.add(minerId);
-        saveLater();
+      const memory = changedMemory(minerId, patch);
+      if (isFailing) {
+        await flushRows();
+        await write([written(memory)]);
+        isFailing = false;
       }
-      take(memory);
-      if (typeof patch.energy === "number") saveEnergy([{ minerId, energy: patch.energy }]);
+      take(changedMemory(minerId, patch));
+      changed.add(minerId);
+      saveLater();
+      if (typeof patch.energy === "number") await saveEnergy([{ minerId, energy: patch.energy }]);
     },
 
     forget: async (minerId) => {
@@ -186,7 +199,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
       memories.delete(minerId);
       unsaved.delete(minerId);
       changed.delete(minerId);
-      removal.forget(minerId);
+      await removal.forget(minerId);
     },
   };
 };

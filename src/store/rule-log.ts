@@ -1,6 +1,7 @@
-import type { SQLOutputValue } from "node:sqlite";
+import type { Selectable } from "kysely";
+import { type Database, plain, type Row, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
+import type { Tables } from "./tables.ts";
 
 /** The state of a rule or schedule for one miner; miner 0: no single miner. Times are epoch ms. */
 export interface StoredRuleState {
@@ -45,17 +46,17 @@ type StateKey = Pick<StoredRuleState, "kind" | "ownerId" | "minerId">;
 
 export interface RuleLog {
   /** Calls `take` with every state; some 200,000 a second. */
-  eachState(take: (state: StoredRuleState) => void): void;
+  eachState(take: (state: StoredRuleState) => void): Promise<void>;
   /** Writes states and traces, and removes states, in one transaction; false if the store is full. */
-  save(states: readonly StoredRuleState[], gone: readonly StateKey[], traces: readonly StoredTrace[]): boolean;
+  save(states: readonly StoredRuleState[], gone: readonly StateKey[], traces: readonly StoredTrace[]): Promise<boolean>;
   /** Newest first. */
-  traces(kind: StoredTrace["kind"], ownerId: number, limit: number): StoredTrace[];
+  traces(kind: StoredTrace["kind"], ownerId: number, limit: number): Promise<StoredTrace[]>;
   /** Of all rules and schedules, newest first; `since`: epoch ms. */
-  recentTraces(filter: TraceFilter): StoredTrace[];
+  recentTraces(filter: TraceFilter): Promise<StoredTrace[]>;
   /** The highest trace id ever used. */
   readonly lastTraceId: number;
   /** Removes the states of a rule or schedule, and its traces. */
-  forget(kind: StoredTrace["kind"], ownerId: number): void;
+  forget(kind: StoredTrace["kind"], ownerId: number): Promise<void>;
 }
 
 /** Retention of traces: 30 days, and a maximum number. */
@@ -64,78 +65,87 @@ const keptAtMost = 200_000;
 const pruneEvery = 500;
 const pruneBatch = 2_000;
 
-export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLog => {
-  const statements = {
-    states: sqlite.prepare(
-      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held, attempts, times from rule_state",
-    ),
-    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-    removeState: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ? and miner_id = ?"),
-    saveTrace: sqlite.prepare("insert or replace into rule_trace values (?, ?, ?, ?, ?, ?)"),
-    traces: sqlite.prepare("select * from rule_trace where kind = ? and owner_id = ? order by id desc limit ?"),
-    recent: sqlite.prepare(
-      `select * from rule_trace where time >= :since and (:kind is null or kind = :kind)
-        and (:miner is null or miner_id = :miner) order by id desc limit :limit`,
-    ),
-    last: sqlite.prepare("select max(id) as last from rule_trace"),
-    prune: sqlite.prepare(
-      `delete from rule_trace where id in
-        (select id from rule_trace where time < ? or id <= ? order by id limit ${pruneBatch})`,
-    ),
-    forgetStates: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ?"),
-    forgetTraces: sqlite.prepare("delete from rule_trace where kind = ? and owner_id = ?"),
-  };
-  let last = Number(statements.last.get()?.last ?? 0);
+const stateColumns = "kind owner_id miner_id phase since elapsed count fired held attempts times".split(" ");
+const upsertOf = (table: string, key: readonly string[], columns: readonly string[]): string =>
+  `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
+    on conflict (${key.join(", ")}) do update set
+    ${columns
+      .filter((each) => !key.includes(each))
+      .map((each) => `${each} = excluded.${each}`)
+      .join(", ")}`;
+
+const texts = {
+  states: `select ${stateColumns.join(", ")} from rule_state`,
+  saveState: upsertOf("rule_state", ["kind", "owner_id", "miner_id"], stateColumns),
+  removeState: "delete from rule_state where kind = ? and owner_id = ? and miner_id = ?",
+  saveTrace: upsertOf("rule_trace", ["id"], "id time kind owner_id miner_id value".split(" ")),
+  last: "select max(id) as last from rule_trace",
+  prune: `delete from rule_trace where id in
+    (select id from rule_trace where time < ? or id <= ? order by id limit ${pruneBatch})`,
+};
+
+export const openRuleLog = async (database: Database, now: () => number): Promise<RuleLog> => {
+  const { tables } = database;
+  const [newest] = await database.rows(plain(texts.last));
+  let last = Number(newest?.last ?? 0);
   let unpruned = pruneEvery;
 
-  const prune = (written: number): void => {
+  const pruning = (written: number): Statement[] => {
     unpruned += written;
-    if (unpruned < pruneEvery) return;
+    if (unpruned < pruneEvery) return [];
     unpruned = 0;
-    statements.prune.run(now() - keptMs, last - keptAtMost);
+    return [plain(texts.prune, now() - keptMs, last - keptAtMost)];
   };
 
   return {
-    eachState: (take) =>
-      sqlite.read(() => {
-        for (const row of statements.states.iterate()) {
-          take(stateIn(row));
-        }
-      }),
-    save: (states, gone, traces) =>
-      unlessFull(() =>
-        sqlite.write((_run: Run) => {
-          for (const { kind, ownerId, minerId } of gone) statements.removeState.run(kind, ownerId, minerId);
-          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts, times } of states) {
+    eachState: async (take) => {
+      for (const row of await database.rows(plain(texts.states))) take(stateIn(row));
+    },
+    save: (states, gone, traces) => {
+      for (const { id } of traces) last = Math.max(last, id);
+      const statements = [
+        ...gone.map(({ kind, ownerId, minerId }) => plain(texts.removeState, kind, ownerId, minerId)),
+        ...states.map(
+          ({ kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts, times }: StoredRuleState) => {
             const key = [kind, ownerId, minerId] as const;
             const rest = [count, JSON.stringify(fired), held, attempts, times ?? null] as const;
-            statements.saveState.run(...key, phase, since, elapsed, ...rest);
-          }
-          for (const { id, time, kind, ownerId, minerId, value } of traces) {
-            statements.saveTrace.run(id, time, kind, ownerId, minerId, value);
-            last = Math.max(last, id);
-          }
-          prune(traces.length);
-        }),
-      ),
-    traces: (kind, ownerId, limit) => sqlite.read(() => statements.traces.all(kind, ownerId, limit).map(traceIn)),
-    recentTraces: ({ kind, minerId, since, limit }) =>
-      sqlite.read(() => statements.recent.all({ kind, miner: minerId, since, limit }).map(traceIn)),
+            return plain(texts.saveState, ...key, phase, since, elapsed, ...rest);
+          },
+        ),
+        ...traces.map(({ id, time, kind, ownerId, minerId, value }) =>
+          plain(texts.saveTrace, id, time, kind, ownerId, minerId, value),
+        ),
+        ...pruning(traces.length),
+      ];
+      return unlessFull(() => database.write(statements));
+    },
+    traces: async (kind, ownerId, limit) => {
+      const ofOwner = tables
+        .selectFrom("rule_trace")
+        .selectAll()
+        .where("kind", "=", kind)
+        .where("owner_id", "=", ownerId);
+      return (await ofOwner.orderBy("id", "desc").limit(limit).execute()).map(traceIn);
+    },
+    recentTraces: async ({ kind, minerId, since, limit }) => {
+      let wanted = tables.selectFrom("rule_trace").selectAll().where("time", ">=", since);
+      if (kind !== null) wanted = wanted.where("kind", "=", kind);
+      if (minerId !== null) wanted = wanted.where("miner_id", "=", minerId);
+      return (await wanted.orderBy("id", "desc").limit(limit).execute()).map(traceIn);
+    },
     get lastTraceId() {
       return last;
     },
-    forget: (kind, ownerId) => {
-      unlessFull(() =>
-        sqlite.free(() => {
-          statements.forgetStates.run(kind, ownerId);
-          statements.forgetTraces.run(kind, ownerId);
-        }),
+    forget: async (kind, ownerId) => {
+      await unlessFull(() =>
+        database.free([
+          tables.deleteFrom("rule_state").where("kind", "=", kind).where("owner_id", "=", ownerId),
+          tables.deleteFrom("rule_trace").where("kind", "=", kind).where("owner_id", "=", ownerId),
+        ]),
       );
     },
   };
 };
-
-type Row = Record<string, SQLOutputValue>;
 
 const kindIn = ({ kind }: Row): StoredTrace["kind"] => (kind === "schedule" ? "schedule" : "rule");
 
@@ -164,11 +174,8 @@ function timesIn(json: string): readonly number[] {
   return Array.isArray(times) ? times.filter((each) => typeof each === "number") : none;
 }
 
-const traceIn = (row: Row): StoredTrace => ({
-  id: Number(row.id),
-  time: Number(row.time),
-  kind: kindIn(row),
-  ownerId: Number(row.owner_id),
-  minerId: Number(row.miner_id),
-  value: String(row.value),
+const traceIn = ({ owner_id, miner_id, ...row }: Selectable<Tables["rule_trace"]>): StoredTrace => ({
+  ...row,
+  ownerId: owner_id,
+  minerId: miner_id,
 });

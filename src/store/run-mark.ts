@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
-import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
 /** Tables whose rows are kept in memory while the store cannot be written. */
 type BufferedTable = "command" | "notification";
@@ -27,16 +27,20 @@ export interface LastRun {
 export interface RunMark {
   readonly last: LastRun;
   /** Begins a new run, after the open rows of the last one are settled. */
-  begin(): void;
-  /** Counts a command that is about to be sent; call `save` and `publish` before sending it. */
+  begin(): Promise<void>;
+  /** Counts a command that is about to be sent; save it before sending. */
   countSend(): void;
-  /** Saves the count, within a transaction of the store. */
-  save(run: Run): void;
-  /** Call it after the transaction, even if that failed. Never throws. */
-  publish(written: boolean): void;
+  /** Saves the count within a transaction of the store. */
+  saving(): Saving;
   /** A row that is only in memory has this id. */
   idGiven(table: BufferedTable, id: number): void;
   close(): void;
+}
+
+export interface Saving {
+  readonly statements: readonly Statement[];
+  /** Call it after the transaction, even if that failed. Never throws. */
+  ended(isWritten: boolean): void;
 }
 
 /** Ids that may be in use are skipped: more than rows are ever kept in memory. */
@@ -49,37 +53,51 @@ interface Content {
   readonly notification: number;
 }
 
-/** `file`: null for a store in memory. */
+/**
+ * `file`: null for a store in memory, and for one in a database server (`isTrusted`), which is as the last run left it.
+ */
 export const openRunMark = async (
-  sqlite: SqliteConnection,
+  database: Database,
   file: string | null,
   now: () => number,
+  isTrusted = false,
 ): Promise<RunMark> => {
-  const { tables } = sqlite;
+  const { tables } = database;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
   const fileContent = file === null ? null : contentOf(file);
-  const isUnchanged = row !== undefined && fileContent?.id === row.id && row.sent >= fileContent.sent;
-  const sequence = sqlite.prepare("select seq from sqlite_sequence where name = ?");
+  const isSameRun = row !== undefined && fileContent?.id === row.id && row.sent >= fileContent.sent;
+  const isUnchanged = row !== undefined && (isTrusted || isSameRun);
+  const lastOnDisk = { command: await database.lastId("command"), notification: await database.lastId("notification") };
   const lastId = (table: BufferedTable): number => {
-    const seq = Number(sequence.get(table)?.seq ?? 0);
-    if (row === undefined) return seq;
+    const seq = lastOnDisk[table];
+    if (row === undefined || isTrusted) return seq;
     return isUnchanged && fileContent !== null ? Math.max(seq, fileContent[table]) : seq + skippedIds;
   };
 
   let content: Content = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
-  let isSaved = false;
+  /** The count of sent commands that is in the store. */
+  let savedSent = -1;
+  let counted = 0;
   let descriptor: number | null = null;
 
-  const save = (run: Run): void => {
-    if (isSaved) return;
-    const { id, sent } = content;
-    const values = { id, sent, time: now() };
-    run(
-      tables
-        .insertInto("run")
-        .values({ only: 1, ...values })
-        .onConflict((conflict) => conflict.column("only").doUpdateSet(values)),
-    );
+  const saving = (): Saving => {
+    const sent = counted;
+    const values = { id: content.id, sent, time: now() };
+    const save = tables
+      .insertInto("run")
+      .values({ only: 1, ...values })
+      .onConflict((conflict) => conflict.column("only").doUpdateSet(values));
+    return {
+      statements: savedSent < sent ? [save] : [],
+      ended: (isWritten) => {
+        if (isWritten) savedSent = Math.max(savedSent, sent);
+        // What is not in the store is in the file, so that the next run does not trust the store.
+        const highest = Math.max(content.sent, isWritten ? sent : counted);
+        if (highest === content.sent) return;
+        content = { ...content, sent: highest };
+        write();
+      },
+    };
   };
 
   const close = (): void => {
@@ -101,24 +119,20 @@ export const openRunMark = async (
   return {
     last: { isUnchanged, sentAt: row?.time ?? null, lastId },
 
-    begin: () => {
+    begin: async () => {
       // A service also starts on a full disk; until something is written, the next run has no trace of this one.
-      isSaved = unlessFull(() => sqlite.write(save));
+      const { statements, ended } = saving();
+      const isWritten = await unlessFull(() => database.write(statements));
       descriptor = file === null ? null : open(file);
+      ended(isWritten);
       write();
     },
 
     countSend: () => {
-      content = { ...content, sent: content.sent + 1 };
-      isSaved = false;
+      counted += 1;
     },
 
-    save,
-
-    publish: (written) => {
-      isSaved ||= written;
-      write();
-    },
+    saving,
 
     idGiven: (table, id) => {
       content = { ...content, [table]: id };

@@ -1,12 +1,14 @@
 import { type Selectable, sql } from "kysely";
 import { z } from "zod";
+import { Mutex } from "../async/index.ts";
+import { notFound } from "../contract/problems.ts";
 import { bulkStates } from "../contract/resources.ts";
 import { unknownOutcome } from "./commands.ts";
+import { type Database, plain, type Statement } from "./database.ts";
 import { bindRequest, type RequestKey } from "./idempotency.ts";
 import { keptRuns } from "./kept-runs.ts";
 import { CommandParameters, RunCause } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long ended runs are kept; further limits are for bulk actions and for other runs. */
@@ -103,7 +105,7 @@ export interface RunLog {
    */
   add(run: NewRun, results: readonly NewResult[], request?: RequestKey): Promise<StoredRun>;
   /** Whether there is a run with this occurrence. */
-  isBegun(occurrence: string): boolean;
+  isBegun(occurrence: string): Promise<boolean>;
   get(id: number): Promise<StoredRun | undefined>;
   /** Bulk actions, newest first: those of this user, or all. */
   list(userId?: number): Promise<StoredRun[]>;
@@ -130,71 +132,49 @@ export interface RunLog {
  * left open long ago are cancelled, because nobody expects them. Open it before the commands, which end their own open
  * rows.
  */
-export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<RunLog> => {
-  const { tables } = sqlite;
-  const { isUnchanged, sentAt } = mark.last;
-  sqlite.write((run) => {
-    const results = tables.updateTable("bulk_result");
-    const sent = results.where("state", "=", "sent");
-    const queued = results.where("state", "=", "queued");
-    const running = tables.updateTable("bulk_action").where("state", "=", "running");
-    const command = (columns: string) =>
-      sql.raw<string>(`(select ${columns} from command where command.id = bulk_result.command_id)`);
-    const ended = sql<boolean>`${command("state")} in ('done', 'failed', 'unknown')`;
-    run(sent.set({ state: sql<ResultState>`${command("state")}`, message: command("message") }).where(ended));
-    if (isUnchanged) {
-      const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
-      run(sent.set({ state: "queued", command_id: null }).where(isQueued));
-      run(sent.set({ state: "unknown", message: "the service stopped before the rig answered" }));
-      // The clock may have been set back.
-      const away = sql<number>`abs(${now()} - max(time, ${sentAt ?? 0}))`;
-      const old = sql<boolean>`${away} > ${resumeWithinMs} + (delay + waits) * 1000`;
-      const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
-      run(queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld));
-      run(running.set({ state: "cancelled", ended: now() }).where(old));
-    } else {
-      run(results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]));
-      run(running.set({ state: "cancelled", ended: now() }));
-    }
-    const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
-    run(
-      queued
-        .set({ state: "cancelled", message: "the service stopped before it was sent" })
-        .where("bulk_action_id", "in", cancelled),
-    );
-  });
-
-  /** From JSON in one statement: 100,000 statements would block the process for seconds. */
-  const insertResults = sqlite.prepare(
-    `insert into bulk_result (bulk_action_id, miner_id, position, state, message, before)
-      select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message', value ->> 'before' from json_each(?)`,
-  );
-  const kinds = { bulk: keptRuns(sqlite, "null", limits.bulk), other: keptRuns(sqlite, "not null", limits.other) };
-
-  const prune = (): void => {
-    const dropped = Object.values(kinds).flatMap((kind) => kind.outdated(now() - keptMs));
-    if (dropped.length === 0) return;
-    const ids = dropped.map(({ id }) => id);
-    sqlite.write((run) => {
-      run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", ids)));
-      run(tables.deleteFrom("bulk_action").where(isOneOf("id", ids)));
-    });
+export const openRuns = async (database: Database, mark: RunMark, now: () => number): Promise<RunLog> => {
+  const { tables, dialect } = database;
+  await database.write(settling(database, mark, now()));
+  let last = await database.lastId("bulk_action");
+  const kinds = {
+    bulk: await keptRuns(database, "null", limits.bulk),
+    other: await keptRuns(database, "not null", limits.other),
   };
-  prune();
-  const begun = sqlite.prepare("select 1 from bulk_action where occurrence = ?");
+
+  const pruning = new Mutex();
+  const prune = (): Promise<void> =>
+    pruning.run(async () => {
+      const dropped = [];
+      for (const kind of Object.values(kinds)) dropped.push(...(await kind.outdated(now() - keptMs)));
+      if (dropped.length === 0) return;
+      const ids = dropped.map(({ id }) => id);
+      await database.write([
+        tables.deleteFrom("bulk_result").where(dialect.isOneOf("bulk_action_id", ids)),
+        tables.deleteFrom("bulk_action").where(dialect.isOneOf("id", ids)),
+      ]);
+    });
+  await prune();
 
   const ofMiner = (id: number, minerId: number) =>
     tables.updateTable("bulk_result").where("bulk_action_id", "=", id).where("miner_id", "=", minerId);
   const newestFirst = tables.selectFrom("bulk_action").selectAll().orderBy("id", "desc");
+  const find = async (id: number): Promise<StoredRun | undefined> => {
+    const row = await tables.selectFrom("bulk_action").selectAll().where("id", "=", id).executeTakeFirst();
+    return row === undefined ? undefined : fromRow(row);
+  };
+  const finished = `update bulk_result set state = ?, message = ?, step = step + 1, command_id = null,
+    past = ${dialect.appended("past")} where bulk_action_id = ? and miner_id = ?`;
 
   return {
     add: async ({ cause = null, occurrence = null, steps = null, waits = 0, ...run }, results, request) => {
-      prune();
+      await prune();
       const { parameters, userId, dryRun, ...others } = run;
       const state: StoredRun["state"] = results.some((result) => result.state === "queued") ? "running" : "done";
       const time = now();
+      last += 1;
       const row = {
         ...others,
+        id: last,
         time,
         state,
         occurrence,
@@ -207,22 +187,24 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
         cause: cause && JSON.stringify(cause),
         steps: steps && JSON.stringify(steps),
       } as const;
-      const id = sqlite.write((write) => {
-        const inserted = write(tables.insertInto("bulk_action").values(row));
-        insertResults.run(inserted.id, JSON.stringify(results));
-        if (request !== undefined) bindRequest(write, tables, request, { run_id: inserted.id });
-        return inserted.id;
-      });
+      await database.write([
+        tables.insertInto("bulk_action").values(row),
+        ...database.idTaken("bulk_action", row.id),
+        plain(dialect.insertResults, row.id, JSON.stringify(results)),
+        ...(request === undefined ? [] : [bindRequest(tables, request, { run_id: row.id })]),
+      ]);
       kinds[cause === null ? "bulk" : "other"].added(results.length);
-      return fromRow(await tables.selectFrom("bulk_action").selectAll().where("id", "=", id).executeTakeFirstOrThrow());
+      const added = await find(row.id);
+      if (added === undefined) throw notFound("run", row.id);
+      return added;
     },
 
-    isBegun: (occurrence) => begun.get(occurrence) !== undefined,
-
-    get: async (id) => {
-      const row = await tables.selectFrom("bulk_action").selectAll().where("id", "=", id).executeTakeFirst();
-      return row === undefined ? undefined : fromRow(row);
+    isBegun: async (occurrence) => {
+      const found = await tables.selectFrom("bulk_action").select("id").where("occurrence", "=", occurrence).execute();
+      return found.length > 0;
     },
+
+    get: find,
 
     list: async (userId) => {
       const all = newestFirst.where("cause", "is", null);
@@ -262,47 +244,90 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
 
     claim: async (id, minerId, commandId = null) => {
       mark.countSend();
-      const { changes } = sqlite.write((run) => {
-        mark.save(run);
-        const claimed = { state: "sent", message: "", command_id: commandId } as const;
-        return run(ofMiner(id, minerId).set(claimed).where("state", "=", "queued"));
-      });
-      mark.publish(true);
-      return changes > 0;
+      const counting = mark.saving();
+      const claimed = { state: "sent", message: "", command_id: commandId } as const;
+      let isWritten = false;
+      try {
+        const [changed = 0] = await database.write([
+          ofMiner(id, minerId).set(claimed).where("state", "=", "queued"),
+          ...counting.statements,
+        ]);
+        isWritten = true;
+        return changed > 0;
+      } finally {
+        counting.ended(isWritten);
+      }
     },
 
     bind: async (id, minerId, commandId) => {
-      sqlite.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));
+      await database.write([ofMiner(id, minerId).set({ command_id: commandId })]);
     },
 
     note: async (id, minerId, message) => {
-      sqlite.write((run) => run(ofMiner(id, minerId).set({ message }).where("state", "=", "queued")));
+      await database.write([ofMiner(id, minerId).set({ message }).where("state", "=", "queued")]);
     },
 
     end: async (id, { minerId, state, message }) => {
-      sqlite.write((run) => run(ofMiner(id, minerId).set({ state, message })));
+      await database.write([ofMiner(id, minerId).set({ state, message })]);
     },
 
     next: async (id, minerId, result, { state, message }) => {
-      const past = sql<string>`json_insert(past, '$[#]', json(${JSON.stringify(result)}))`;
-      const step = sql<number>`step + 1`;
-      sqlite.write((run) => run(ofMiner(id, minerId).set({ state, message, past, step, command_id: null })));
+      await database.write([plain(finished, state, message, JSON.stringify(result), id, minerId)]);
     },
 
-    cancel: async (id, message) =>
-      sqlite.write((run) => {
-        const job = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
-        run(job.set({ state: "cancelled", ended: now() }));
-        const queued = tables.updateTable("bulk_result").where("bulk_action_id", "=", id).where("state", "=", "queued");
-        return run(queued.set({ state: "cancelled", message })).changes;
-      }),
+    cancel: async (id, message) => {
+      const job = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
+      const queued = tables.updateTable("bulk_result").where("bulk_action_id", "=", id).where("state", "=", "queued");
+      const [, cancelled = 0] = await database.write([
+        job.set({ state: "cancelled", ended: now() }),
+        queued.set({ state: "cancelled", message }),
+      ]);
+      return cancelled;
+    },
 
     finish: async (id) => {
       const running = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
-      sqlite.write((run) => run(running.set({ state: "done", ended: now() })));
+      await database.write([running.set({ state: "done", ended: now() })]);
     },
   };
 };
+
+/** What becomes of the miners that the last run of the service left open. */
+function settling({ tables }: Database, mark: RunMark, now: number): Statement[] {
+  const { isUnchanged, sentAt } = mark.last;
+  const results = tables.updateTable("bulk_result");
+  const sent = results.where("state", "=", "sent");
+  const queued = results.where("state", "=", "queued");
+  const running = tables.updateTable("bulk_action").where("state", "=", "running");
+  const command = (columns: string) =>
+    sql.raw<string>(`(select ${columns} from command where command.id = bulk_result.command_id)`);
+  const ended = sql<boolean>`${command("state")} in ('done', 'failed', 'unknown')`;
+  const followed = sent.set({ state: sql<ResultState>`${command("state")}`, message: command("message") }).where(ended);
+  const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
+  const dropped = queued
+    .set({ state: "cancelled", message: "the service stopped before it was sent" })
+    .where("bulk_action_id", "in", cancelled);
+  if (!isUnchanged)
+    return [
+      followed,
+      results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]),
+      running.set({ state: "cancelled", ended: now }),
+      dropped,
+    ];
+  const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
+  // The clock may have been set back.
+  const seen = sql<number>`case when time > ${sentAt ?? 0} then time else ${sentAt ?? 0} end`;
+  const old = sql<boolean>`abs(${now} - ${seen}) > ${resumeWithinMs} + (delay + waits) * 1000`;
+  const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
+  return [
+    followed,
+    sent.set({ state: "queued", command_id: null }).where(isQueued),
+    sent.set({ state: "unknown", message: "the service stopped before the rig answered" }),
+    queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld),
+    running.set({ state: "cancelled", ended: now }).where(old),
+    dropped,
+  ];
+}
 
 const Past = z.array(z.object({ state: z.enum(bulkStates), message: z.string(), commandId: z.number().nullable() }));
 

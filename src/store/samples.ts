@@ -1,4 +1,5 @@
-import type { SQLOutputValue, StatementSync } from "node:sqlite";
+import { Mutex } from "../async/index.ts";
+import { type Database, plain, type Row, type SqlValue, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { isBusy } from "./failures.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type TakeSample,
   takeSample,
 } from "./packed-samples.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Samples of 20 s are stored together, by miner (migrations.ts says why). */
 const span = 20_000;
@@ -31,206 +31,234 @@ const unwrittenLimit = 100_000;
 /** History: every sample of the last days, and hourly means before that. */
 export interface Samples {
   /**
-   * Synchronous. Samples that cannot be written are kept, up to a limit, for the next call; throws store.full unless
-   * another program has the file locked for the moment.
+   * Samples that cannot be written are kept, up to a limit, for the next call; throws store.full unless another program has
+   * the file locked for the moment.
    */
-  append(rows: readonly Sample[]): void;
+  append(rows: readonly Sample[]): Promise<void>;
   /** Moves finished hours into packed rows, one step at a time; true while there is more to do. */
-  pack(now: number): boolean;
+  pack(now: number): Promise<boolean>;
   /**
    * One step of turning days older than `raw` days into hourly means, and of dropping means older than `hourly` days;
    * the newest `hourly` days on record are always kept.
    */
-  prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
+  prune(now: number, keep: { readonly raw: number; readonly hourly: number }): Promise<boolean>;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
-  read(minerId: number, from: number, to: number): Sample[];
+  read(minerId: number, from: number, to: number): Promise<Sample[]>;
   /** The same as numbers, in no order. */
-  each(minerId: number, from: number, to: number, take: TakeSample): void;
+  each(minerId: number, from: number, to: number, take: TakeSample): Promise<void>;
   /** An upper estimate of what `read` returns, without reading; unwritten samples are not counted. */
-  count(minerId: number, from: number, to: number): number;
-  forget(minerId: number): void;
+  count(minerId: number, from: number, to: number): Promise<number>;
+  forget(minerId: number): Promise<void>;
   /** Deletes what could not be deleted before, and writes unwritten samples. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 /**
- * The existing values of a table's first key column from $from to $to, by leaps through the index; the table is then
- * read by (value, miner), so it is never scanned.
+ * The existing values of a table's first key column from one value to another, by leaps through the index; the table is then
+ * read by (value, miner), so it is never scanned. Values: from, to, to.
  */
 const leaps = (table: string, column: string): string => `(
   with recursive leap(value) as (
-    select min(${column}) from ${table} where ${column} >= $from
+    select min(${column}) from ${table} where ${column} >= ?
     union all
-    select (select min(${column}) from ${table} where ${column} > leap.value) from leap where leap.value < $to
+    select (select min(${column}) from ${table} where ${column} > leap.value) from leap where leap.value < ?
   )
-  select value from leap where value <= $to)`;
+  select value from leap where value <= ?)`;
 
-/** Named parameters, because Node 22.13 does not bind ?1 by position. */
-const keys = (unit: number, miner: number, from: number, to: number) => ({
-  from: Math.floor(from / unit),
-  to: Math.floor(to / unit),
-  miner,
-});
+/** A table of samples: its first key column counts units of this many ms. */
+interface Table {
+  readonly unit: number;
+  readonly read: string;
+  readonly size: string;
+  readonly drop: string;
+  readonly first: string;
+  /** Values: the first key. */
+  readonly miners: string;
+}
 
 /** Computed from the length, without reading the bytes. */
-const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
+const packedSize = `sum((length(samples) - 1) / ${sampleSize})`;
 
-const miners = (table: string, column: string): string =>
-  `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
+const tableOf = (name: string, column: string, unit: number): Table => {
+  const range = `${column} in ${leaps(name, column)} and miner_id = ?`;
+  const isPacked = name !== "sample";
+  return {
+    unit,
+    read: isPacked
+      ? `select ${column} as at, samples from ${name} where ${range} order by ${column}`
+      : `select * from ${name} where ${range} order by ${column}, time`,
+    size: `select ${isPacked ? packedSize : "count(*)"} as samples from ${name} where ${range}`,
+    drop: `delete from ${name} where ${range}`,
+    first: `select min(${column}) as first from ${name}`,
+    miners: `select distinct miner_id from ${name} where ${column} = ? order by miner_id limit ${minersPerStep}`,
+  };
+};
 
-export const openSamples = (sqlite: SqliteConnection): Samples => {
-  const prepare = (sql: string): StatementSync => sqlite.prepare(sql);
-  const spans = `span in ${leaps("sample", "span")} and miner_id = $miner`;
-  const hours = `hour in ${leaps("sample_hour", "hour")} and miner_id = $miner`;
-  const days = `day in ${leaps("sample_day", "day")} and miner_id = $miner`;
-  const statements = {
-    append: prepare("insert or replace into sample values (?, ?, ?, ?, ?, ?, ?)"),
-    recent: prepare(`select * from sample where ${spans} order by span, time`),
-    countRecent: prepare(`select count(*) as samples from sample where ${spans}`),
-    dropRecent: prepare(`delete from sample where ${spans}`),
-    firstSpan: prepare("select min(span) as first from sample"),
-    minersOfSpan: prepare(miners("sample", "span")),
-    hours: prepare(`select hour as at, samples from sample_hour where ${hours} order by hour`),
-    hourSizes: prepare(`select ${packedSamples} as samples from sample_hour where ${hours}`),
-    saveHour: prepare("insert or replace into sample_hour values (?, ?, ?)"),
-    dropHours: prepare(`delete from sample_hour where ${hours}`),
-    firstHour: prepare("select min(hour) as first from sample_hour"),
-    minersOfHour: prepare(miners("sample_hour", "hour")),
-    days: prepare(`select day as at, samples from sample_day where ${days} order by day`),
-    daySizes: prepare(`select ${packedSamples} as samples from sample_day where ${days}`),
-    saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
-    dropDays: prepare(`delete from sample_day where ${days}`),
-    firstDay: prepare("select min(day) as first from sample_day"),
-    // By leaps, from the newest day back.
-    daysOnRecord: prepare(
-      `with recursive leap(value) as (
-        select max(day) from sample_day
-        union all
-        select (select max(day) from sample_day where day < leap.value) from leap where leap.value is not null limit ?
-      )
-      select min(value) as first from leap`,
-    ),
-    dropDay: prepare(
-      `delete from sample_day where day = $day and miner_id in
-        (select miner_id from sample_day where day = $day order by miner_id limit 500)`,
-    ),
+const tables = {
+  recent: tableOf("sample", "span", span),
+  hours: tableOf("sample_hour", "hour", hour),
+  days: tableOf("sample_day", "day", day),
+};
+
+const upsert = (table: string, key: readonly string[], columns: readonly string[]): string =>
+  `insert into ${table} (${[...key, ...columns].join(", ")}) values (${[...key, ...columns].map(() => "?").join(", ")})
+    on conflict (${key.join(", ")}) do update set ${columns.map((each) => `${each} = excluded.${each}`).join(", ")}`;
+const texts = {
+  append: upsert("sample", ["span", "miner_id", "time"], ["hashrate", "power", "temperature", "energy"]),
+  saveHour: upsert("sample_hour", ["hour", "miner_id"], ["samples"]),
+  saveDay: upsert("sample_day", ["day", "miner_id"], ["samples"]),
+  // By leaps, from the newest day back.
+  daysOnRecord: `with recursive leap(value, place) as (
+      select max(day), 1 from sample_day
+      union all
+      select (select max(day) from sample_day where day < leap.value), place + 1 from leap
+        where leap.value is not null and place < ?
+    )
+    select min(value) as first from leap`,
+  dropDay: `delete from sample_day where day = ? and miner_id in
+    (select miner_id from sample_day where day = ? order by miner_id limit 500)`,
+};
+
+/** Values of a range of a miner. */
+const range = (unit: number, minerId: number, from: number, to: number): readonly SqlValue[] => {
+  const last = Math.floor(to / unit);
+  return [Math.floor(from / unit), last, last, minerId];
+};
+
+export const openSamples = (database: Database): Samples => {
+  let unwritten: readonly Sample[] = [];
+  /** Nothing comes between reading what is packed and writing it: no late sample, and no read, which would miss it. */
+  const turns = new Mutex();
+
+  const firstIn = async ({ first }: Table): Promise<number | null> => {
+    const [row] = await database.rows(plain(first));
+    return figure(row?.first);
   };
 
-  let unwritten: readonly Sample[] = [];
+  const recent = async (minerId: number, from: number, to: number): Promise<Sample[]> => {
+    const { read, unit } = tables.recent;
+    return (await database.rows(plain(read, ...range(unit, minerId, from, to)))).map(sample);
+  };
 
-  const recent = (minerId: number, from: number, to: number): Sample[] =>
-    statements.recent.all(keys(span, minerId, from, to)).map(sample);
-
-  const takePacked = (rows: StatementSync, unit: number, key: ReturnType<typeof keys>, take: TakeSample): void => {
-    for (const row of rows.iterate(key))
+  const takePacked = async ({ read, unit }: Table, key: readonly SqlValue[], take: TakeSample): Promise<void> => {
+    for (const row of await database.rows(plain(read, ...key)))
       if (row.samples instanceof Uint8Array) eachPacked(row.samples, integer(row.at) * unit, take);
   };
 
-  const packed = (rows: StatementSync, unit: number, minerId: number, from: number, to: number): Sample[] => {
+  const packed = async (table: Table, minerId: number, from: number, to: number): Promise<Sample[]> => {
     const samples: Sample[] = [];
-    takePacked(rows, unit, keys(unit, minerId, from, to), collecting(samples, minerId));
+    await takePacked(table, range(table.unit, minerId, from, to), collecting(samples, minerId));
     return samples;
   };
 
-  const each = (minerId: number, from: number, to: number, take: TakeSample): void => {
+  const each = (minerId: number, from: number, to: number, take: TakeSample): Promise<void> =>
+    turns.run(() => eachNow(minerId, from, to, take));
+
+  const eachNow = async (minerId: number, from: number, to: number, take: TakeSample): Promise<void> => {
     const inside: TakeSample = (time, hashrate, power, temperature, energy) => {
       if (time >= from && time < to) take(time, hashrate, power, temperature, energy);
     };
-    sqlite.read(() => {
-      takePacked(statements.days, day, keys(day, minerId, from, to), inside);
-      takePacked(statements.hours, hour, keys(hour, minerId, from, to), inside);
-      for (const row of [...recent(minerId, from, to), ...unwritten.filter((one) => one.minerId === minerId)])
-        takeSample(row, inside);
-    });
+    const waiting = unwritten.filter((one) => one.minerId === minerId);
+    for (const table of [tables.days, tables.hours])
+      await takePacked(table, range(table.unit, minerId, from, to), inside);
+    for (const row of [...(await recent(minerId, from, to)), ...waiting]) takeSample(row, inside);
   };
 
-  const packHour = (minerId: number, index: number): void => {
+  const packHour = async (minerId: number, index: number): Promise<Statement[]> => {
     const [from, to] = [index * hour, (index + 1) * hour - 1];
-    const whole = merge(packed(statements.hours, hour, minerId, from, to), recent(minerId, from, to));
-    statements.saveHour.run(index, minerId, pack(whole, from));
-    statements.dropRecent.run(keys(span, minerId, from, to));
+    const whole = merge(await packed(tables.hours, minerId, from, to), await recent(minerId, from, to));
+    return [
+      plain(texts.saveHour, index, minerId, pack(whole, from)),
+      plain(tables.recent.drop, ...range(span, minerId, from, to)),
+    ];
   };
 
-  const foldDay = (minerId: number, index: number): void => {
+  const foldDay = async (minerId: number, index: number): Promise<Statement[]> => {
     const [from, to] = [index * day, (index + 1) * day - 1];
-    const byHour = Map.groupBy(packed(statements.hours, hour, minerId, from, to), ({ time }) =>
-      Math.floor(time / hour),
-    );
+    const byHour = Map.groupBy(await packed(tables.hours, minerId, from, to), ({ time }) => Math.floor(time / hour));
     const means = [...byHour].map(([at, samples]) => mean(samples, minerId, at * hour));
-    const whole = merge(packed(statements.days, day, minerId, from, to), means);
-    statements.saveDay.run(index, minerId, pack(whole, from));
-    statements.dropHours.run(keys(hour, minerId, from, to));
+    const whole = merge(await packed(tables.days, minerId, from, to), means);
+    return [
+      plain(texts.saveDay, index, minerId, pack(whole, from)),
+      plain(tables.hours.drop, ...range(hour, minerId, from, to)),
+    ];
+  };
+
+  /** One step for the next few miners of the first key of a table, in one transaction. */
+  const step = async (
+    { miners }: Table,
+    first: number,
+    work: (minerId: number) => Promise<Statement[]>,
+  ): Promise<void> => {
+    const statements: Statement[] = [];
+    for (const row of await database.rows(plain(miners, first)))
+      statements.push(...(await work(integer(row.miner_id))));
+    await database.write(statements);
   };
 
   /**
    * One step of dropping the first day, if it is before `before` and at least `kept` newer days are on record: a clock that
    * jumps ahead, or was once wrong, costs no history.
    */
-  const dropDay = (before: number, kept: number): boolean => {
-    const first = sqlite.read(() => statements.firstDay.get()?.first);
-    if (typeof first !== "number" || first >= before) return false;
-    const oldestKept = sqlite.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
-    if (typeof oldestKept !== "number" || first >= oldestKept) return false;
-    sqlite.write(() => statements.dropDay.run({ day: first }));
+  const dropDay = async (before: number, kept: number): Promise<boolean> => {
+    const first = await firstIn(tables.days);
+    if (first === null || first >= before) return false;
+    const [oldest] = await database.rows(plain(texts.daysOnRecord, Math.ceil(kept)));
+    const oldestKept = figure(oldest?.first);
+    if (oldestKept === null || first >= oldestKept) return false;
+    await database.write([plain(texts.dropDay, first, first)]);
     return true;
   };
 
-  const minersOf = (statement: StatementSync, first: number): number[] =>
-    statement.all(first).map((row) => integer(row.miner_id));
+  const insertion = ({ minerId, time, hashrate, power, temperature, energy }: Sample): Statement =>
+    plain(texts.append, Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
 
-  const insert = (rows: readonly Sample[]): void =>
-    sqlite.write(() => {
-      for (const { minerId, time, hashrate, power, temperature, energy } of rows.toSorted(
-        (a, b) => a.minerId - b.minerId,
-      ))
-        statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
+  const removal = deferredDelete(database, (minerId) =>
+    Object.values(tables).map(({ drop }) => plain(drop, ...range(1, minerId, 0, Number.MAX_SAFE_INTEGER))),
+  );
+
+  const append = (rows: readonly Sample[]): Promise<void> =>
+    turns.run(async () => {
+      const batch = unwritten.length === 0 ? rows : [...unwritten, ...rows];
+      unwritten = batch;
+      let written = 0;
+      try {
+        for (; written < batch.length; written += appendBatch) {
+          const portion = batch.slice(written, written + appendBatch);
+          await database.write(portion.sort((a, b) => a.minerId - b.minerId).map(insertion));
+        }
+      } catch (error) {
+        if (!(error instanceof Error && isBusy(error.cause))) throw error;
+      } finally {
+        unwritten = batch.slice(Math.max(written, batch.length - unwrittenLimit));
+      }
     });
-
-  const removal = deferredDelete(sqlite, (_run, minerId) => {
-    for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
-      drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
-  });
-
-  const append = (rows: readonly Sample[]): void => {
-    const batch = unwritten.length === 0 ? rows : [...unwritten, ...rows];
-    let written = 0;
-    try {
-      for (; written < batch.length; written += appendBatch) insert(batch.slice(written, written + appendBatch));
-    } catch (error) {
-      if (!(error instanceof Error && isBusy(error.cause))) throw error;
-    } finally {
-      unwritten = batch.slice(Math.max(written, batch.length - unwrittenLimit));
-    }
-  };
 
   return {
     append,
 
-    pack: (now) => {
-      const first = sqlite.read(() => statements.firstSpan.get()?.first);
-      if (typeof first !== "number") return false;
-      const index = Math.floor((first * span) / hour);
-      if ((index + 1) * hour + graceMs > now) return false;
-      sqlite.write(() => {
-        for (const minerId of minersOf(statements.minersOfSpan, first)) packHour(minerId, index);
-      });
-      return true;
-    },
+    pack: (now) =>
+      turns.run(async () => {
+        const first = await firstIn(tables.recent);
+        if (first === null) return false;
+        const index = Math.floor((first * span) / hour);
+        if ((index + 1) * hour + graceMs > now) return false;
+        await step(tables.recent, first, (minerId) => packHour(minerId, index));
+        return true;
+      }),
 
-    prune: (now, { raw, hourly }) => {
-      const first = sqlite.read(() => statements.firstHour.get()?.first);
-      const index = typeof first === "number" ? Math.floor((first * hour) / day) : Number.POSITIVE_INFINITY;
-      const fold = typeof first === "number" && (index + 1) * day <= now - raw * day;
-      if (fold)
-        sqlite.write(() => {
-          for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
-        });
-      return dropDay(Math.floor((now - hourly * day) / day), hourly) || fold;
-    },
+    prune: (now, { raw, hourly }) =>
+      turns.run(async () => {
+        const first = await firstIn(tables.hours);
+        const index = first === null ? Number.POSITIVE_INFINITY : Math.floor((first * hour) / day);
+        const isFolded = first !== null && (index + 1) * day <= now - raw * day;
+        if (isFolded) await step(tables.hours, first, (minerId) => foldDay(minerId, index));
+        return (await dropDay(Math.floor((now - hourly * day) / day), hourly)) || isFolded;
+      }),
 
-    read: (minerId, from, to) => {
+    read: async (minerId, from, to) => {
       const samples: Sample[] = [];
-      each(minerId, from, to, collecting(samples, minerId));
+      await each(minerId, from, to, collecting(samples, minerId));
       // A sample may arrive after its hour was packed.
       return samples.sort((a, b) => a.time - b.time);
     },
@@ -238,29 +266,32 @@ export const openSamples = (sqlite: SqliteConnection): Samples => {
     each,
 
     count: (minerId, from, to) =>
-      sqlite.read(
-        () =>
-          integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
-          integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
-          integer(statements.countRecent.get(keys(span, minerId, from, to))?.samples),
-      ),
+      turns.run(async () => {
+        let samples = 0;
+        for (const { size, unit } of Object.values(tables)) {
+          const [row] = await database.rows(plain(size, ...range(unit, minerId, from, to)));
+          samples += integer(row?.samples);
+        }
+        return samples;
+      }),
 
-    forget: (minerId) => {
-      unwritten = unwritten.filter((each) => each.minerId !== minerId);
-      removal.forget(minerId);
-    },
+    forget: (minerId) =>
+      turns.run(async () => {
+        unwritten = unwritten.filter((each) => each.minerId !== minerId);
+        await removal.forget(minerId);
+      }),
 
-    flush: () => {
-      removal.flush();
-      append([]);
+    flush: async () => {
+      await removal.flush();
+      await append([]);
     },
   };
 };
 
-const integer = (value: SQLOutputValue | undefined): number => (typeof value === "number" ? value : 0);
-const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
+const integer = (value: SqlValue | undefined): number => (typeof value === "number" ? value : 0);
+const figure = (value: SqlValue | undefined): number | null => (typeof value === "number" ? value : null);
 
-const sample = (row: Record<string, SQLOutputValue>): Sample => ({
+const sample = (row: Row): Sample => ({
   minerId: integer(row.miner_id),
   time: integer(row.time),
   hashrate: figure(row.hashrate),

@@ -1,34 +1,27 @@
 import type { SessionLog, SessionRow } from "../contract/session.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { type Database, plain } from "./database.ts";
+
+const upsert =
+  "insert into session (digest, user_id, key_digest, created, used) values (?, ?, ?, ?, ?) " +
+  "on conflict (digest) do update set used = excluded.used";
 
 /** The sessions of browsers (src/http/sessions.ts). */
-export const openSessions = (sqlite: SqliteConnection): SessionLog => {
-  const { tables } = sqlite;
-  const select = sqlite.prepare("select digest, user_id, key_digest, created, used from session");
-  const upsert = sqlite.prepare(
-    "insert into session (digest, user_id, key_digest, created, used) values (?, ?, ?, ?, ?) " +
-      "on conflict do update set used = excluded.used",
+export const openSessions = async (database: Database): Promise<SessionLog> => {
+  const { tables } = database;
+  const stored = await tables.selectFrom("session").selectAll().execute();
+  const rows = new Map<string, SessionRow>(
+    stored.map(({ user_id, key_digest, ...row }) => [row.digest, { ...row, userId: user_id, keyDigest: key_digest }]),
   );
   return {
-    all: () =>
-      sqlite.read(() =>
-        select.all().map(
-          (row): SessionRow => ({
-            digest: String(row.digest),
-            userId: row.user_id === null ? null : Number(row.user_id),
-            keyDigest: String(row.key_digest),
-            created: Number(row.created),
-            used: Number(row.used),
-          }),
-        ),
-      ),
-    save: ({ digest, userId, keyDigest, created, used }) => {
-      sqlite.write(() => upsert.run(digest, userId, keyDigest, Math.round(created), Math.round(used)));
+    all: () => [...rows.values()],
+    save: async (row) => {
+      const { digest, userId, keyDigest, created, used } = row;
+      await database.write([plain(upsert, digest, userId, keyDigest, Math.round(created), Math.round(used))]);
+      rows.set(digest, row);
     },
-    remove: (digests) => {
-      sqlite.free((run) => {
-        for (const digest of digests) run(tables.deleteFrom("session").where("digest", "=", digest));
-      });
+    remove: async (digests) => {
+      await database.free(digests.map((digest) => tables.deleteFrom("session").where("digest", "=", digest)));
+      for (const digest of digests) rows.delete(digest);
     },
   };
 };

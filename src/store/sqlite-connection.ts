@@ -1,16 +1,23 @@
 import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite";
-import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, sql } from "kysely";
+import { Kysely, type SqliteDatabase, SqliteDialect, sql } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
+import type {
+  Database,
+  Dialect,
+  NewestCommands,
+  NumberedTable,
+  PlainStatement,
+  Row,
+  SqlValue,
+  Statement,
+} from "./database.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
 import { diskFull, isFull, readingFailure, writingFailure } from "./failures.ts";
+import { newestCommands } from "./newest-commands.ts";
 import type { Tables } from "./tables.ts";
 
-export interface Written {
-  readonly changes: number;
-  /** The id of the row, if the table generates one. */
-  readonly id: number;
-}
-export type Run = (query: Compilable) => Written;
+/** Runs a statement in the open transaction; returns the number of rows that it has changed. */
+export type Run = (statement: Statement) => number;
 
 /**
  * FULL: a commit survives a power failure. NORMAL: it survives a crash of the process; a power failure may undo the last
@@ -26,20 +33,21 @@ export interface ConnectionOptions {
 }
 
 /**
- * One SQLite connection. Kysely builds the queries and runs the reads; writes are built by Kysely and run here, begun
- * and committed in one go, so that no transaction is ever open while other code runs: two connections of this process
- * cannot wait for each other, and no statement ends up in a foreign transaction.
+ * One SQLite connection. A write is begun and committed before its call returns, so that no transaction is ever open while
+ * other code runs: two connections of this process cannot wait for each other, and no statement ends up in a foreign
+ * transaction.
  */
-export class SqliteConnection {
-  readonly file: string;
+export class SqliteConnection implements Database {
+  readonly name: string;
   readonly tables: Kysely<Tables>;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #reserve: DiskReserve;
+  #newestCommands: NewestCommands | undefined;
   #open = true;
 
   constructor(file: string, { durability, busyTimeoutMs, reserve }: ConnectionOptions) {
-    this.file = file;
+    this.name = file;
     this.#reserve = reserve;
     this.#database = openDatabase(file, [
       `busy_timeout = ${busyTimeoutMs}`,
@@ -78,39 +86,75 @@ export class SqliteConnection {
       .run(id);
   }
 
+  async write(statements: readonly Statement[]): Promise<readonly number[]> {
+    return this.transaction((run) => statements.map(run));
+  }
+
+  async free(statements: readonly Statement[]): Promise<readonly number[]> {
+    return this.freeing((run) => statements.map(run));
+  }
+
+  async rows({ text, values }: PlainStatement): Promise<readonly Row[]> {
+    return this.read(() => rowsIn(this.#statement(text), values));
+  }
+
+  async lastId(table: NumberedTable): Promise<number> {
+    const [row] = await this.rows({ text: "select seq from sqlite_sequence where name = ?", values: [table] });
+    return Number(row?.seq ?? 0);
+  }
+
+  /** SQLite counts the numbers of its `autoincrement` itself. */
+  idTaken(): readonly Statement[] {
+    return [];
+  }
+
+  readonly newestCommands: NewestCommands = (wanted, limit) => {
+    this.#newestCommands ??= newestCommands(this);
+    return this.#newestCommands(wanted, limit);
+  };
+
+  readonly dialect: Dialect = {
+    isOneOf: (column, ids) => sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(ids)}))`,
+    oneOfList: "(select value from json_each(?))",
+    appended: (column) => `json_insert(${column}, '$[#]', json(?))`,
+    // From JSON in one statement: 100,000 statements would block the process for seconds.
+    insertResults: `insert into bulk_result (bulk_action_id, miner_id, position, state, message, before)
+      select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message', value ->> 'before' from json_each(?)`,
+  };
+
   /** Runs `work`, which reads with prepared statements. Throws store.refused if the file is damaged. */
   read<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
-      throw readingFailure(this.file, error);
+      throw readingFailure(this.name, error);
     }
   }
 
   /** Runs `work` in one transaction, which is on disk when this returns. Throws store.full if it cannot be written. */
-  write<T>(work: (run: Run) => T): T {
+  transaction<T>(work: (run: Run) => T): T {
     this.#checkOpen();
-    if (!this.#reserve.mayWrite(this.#shortenLog)) throw diskFull(this.file);
+    if (!this.#reserve.mayWrite(this.#shortenLog)) throw diskFull(this.name);
     try {
       return this.#transaction(work);
     } catch (error) {
-      throw writingFailure(this.file, error);
+      throw writingFailure(this.name, error);
     }
   }
 
-  /** Like `write`, for deletions: on a full disk the reserve is released for them. */
-  free<T>(work: (run: Run) => T): T {
+  /** Like `transaction`, for deletions: on a full disk the reserve is released for them. */
+  freeing<T>(work: (run: Run) => T): T {
     this.#checkOpen();
     try {
       return this.#transaction(work);
     } catch (error) {
-      if (!isFull(error) || !this.#reserve.release()) throw writingFailure(this.file, error);
+      if (!isFull(error) || !this.#reserve.release()) throw writingFailure(this.name, error);
     }
     try {
       this.#shortenLog();
       return this.#transaction(work);
     } catch (error) {
-      throw writingFailure(this.file, error);
+      throw writingFailure(this.name, error);
     }
   }
 
@@ -122,7 +166,7 @@ export class SqliteConnection {
   }
 
   #checkOpen(): void {
-    if (!this.#open) throw new RigbridgeError("service.not-ready", `The store ${this.file} is closed`);
+    if (!this.#open) throw new RigbridgeError("service.not-ready", `The store ${this.name} is closed`);
   }
 
   #transaction<T>(work: (run: Run) => T): T {
@@ -146,13 +190,17 @@ export class SqliteConnection {
     }
   };
 
-  readonly #run: Run = (query) => {
-    const { sql, parameters } = query.compile();
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    const { changes, lastInsertRowid } = statement.run(...parameters.map(sqlValue));
-    return { changes: Number(changes), id: Number(lastInsertRowid) };
+  readonly #run: Run = (statement) => {
+    if ("text" in statement) return Number(this.#statement(statement.text).run(...statement.values).changes);
+    const { sql, parameters } = statement.compile();
+    return Number(this.#statement(sql).run(...parameters.map(sqlValue)).changes);
   };
+
+  #statement(text: string): StatementSync {
+    const statement = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
 
   #rollback(): void {
     try {
@@ -187,6 +235,13 @@ const rowsOf = (statement: StatementSync, parameters: readonly SQLInputValue[]):
   });
 };
 
+const rowsIn = (statement: StatementSync, values: readonly SQLInputValue[]): Row[] =>
+  statement.all(...values).map((row) => {
+    const found: Record<string, SqlValue> = {};
+    for (const [name, value] of Object.entries(row)) found[name] = typeof value === "bigint" ? Number(value) : value;
+    return found;
+  });
+
 /**
  * `all()` runs any statement and returns its rows, none for a write; so every statement is declared a reader, without
  * asking `columns()`, which Node 22.13 does not have.
@@ -203,10 +258,6 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
     };
   },
 });
-
-/** For a list of any length: one statement for all lengths, without a limit on the number of parameters. */
-export const isOneOf = (column: string, ids: readonly number[]) =>
-  sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(ids)}))`;
 
 /** Closes it again if it cannot be used, such as a damaged file. */
 function openDatabase(file: string, pragmas: readonly string[]): DatabaseSync {

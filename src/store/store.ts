@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import type { z } from "zod";
+import { Mutex } from "../async/index.ts";
 import type { SessionLog } from "../contract/session.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { keepBeforeUpgrade } from "./backup.ts";
 import { type Collection, openCollection, type Prepared } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
+import type { Database } from "./database.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
 import { type FarmSamples, openFarmSamples } from "./farm-samples.ts";
@@ -17,6 +19,7 @@ import { type Lock, lock } from "./lock.ts";
 import { migrate, storeVersion } from "./migrations.ts";
 import { type MoneyDays, openMoneyDays } from "./money-days.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
+import { connectPostgres, type PostgresStoreOptions } from "./open-postgres.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
@@ -57,6 +60,7 @@ import { type ConnectionOptions, SqliteConnection } from "./sqlite-connection.ts
 export type { ActivePools } from "./active-pools.ts";
 export type { Changes, Collection, Prepared, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
+export type { WantedCommands } from "./database.ts";
 export {
   type FarmMoment,
   type FarmSample,
@@ -69,7 +73,6 @@ export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { IdempotencyLog, KeyedRequest, RequestKey } from "./idempotency.ts";
 export type { KeptValues } from "./kept-values.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
-export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
 export type { OutboxLog } from "./outbox.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
@@ -118,7 +121,7 @@ export interface Store {
   /** The centres that define something here. */
   readonly centres: Collection<StoredCentre>;
   /** Writes prepared changes of several collections in one transaction. Throws store.full. */
-  commit(changes: readonly Prepared[]): void;
+  commit(changes: readonly Prepared[]): Promise<void>;
   /** Its name, which stays as long as the store, also in its backups. */
   readonly instance: string;
   readonly notifications: NotificationLog;
@@ -137,7 +140,7 @@ export interface Store {
   readonly moneyDays: MoneyDays;
   readonly sessions: SessionLog;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
-  flush(): void;
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -228,7 +231,8 @@ const build = async (
     if (path === ":memory:") for (const connection of opened) await fillEmpty(connection);
     else await migrate(durable.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
-    return await assemble(durable, fast, now, close, idsAfter);
+    const markFile = path === ":memory:" ? null : `${path}.run`;
+    return await assemble({ durable, fast, markFile, now, close, idsAfter });
   } catch (error) {
     close();
     throw error;
@@ -251,15 +255,41 @@ const fillEmpty = async (connection: SqliteConnection): Promise<void> => {
   }
 };
 
-const assemble = async (
-  durable: SqliteConnection,
-  fast: SqliteConnection,
-  now: () => number,
-  close: () => void,
-  idsAfter: number,
-): Promise<Store> => {
+/** Opens a store in a PostgreSQL database, or creates it there. Throws store.refused, with what to change. */
+export const openPostgresStore = async (options: PostgresStoreOptions): Promise<Store> => {
+  const database = await connectPostgres(options);
+  const close = () => database.close();
+  try {
+    return await assemble({
+      durable: database,
+      fast: database,
+      markFile: null,
+      isTrusted: true,
+      now: options.now,
+      close,
+      idsAfter: 0,
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+interface Parts {
+  readonly durable: Database;
+  readonly fast: Database;
+  /** See `RunMark`. */
+  readonly markFile: string | null;
+  readonly isTrusted?: boolean;
+  readonly now: () => number;
+  readonly close: () => void | Promise<void>;
+  readonly idsAfter: number;
+}
+
+const assemble = async ({ durable, fast, markFile, isTrusted, now, close, idsAfter }: Parts): Promise<Store> => {
+  const turns = new Mutex();
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
-    openCollection(durable, { name, schema, after: Math.max(after, idsAfter) });
+    openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) });
   // First, so that an invalid row is refused before anything is changed.
   const declaredRows = {
     miners: await collection("miner", StoredMiner, beforeMiners),
@@ -286,39 +316,39 @@ const assemble = async (
     siteJobs: await collection("site job", StoredSiteJob),
     lostCommands: await collection("lost command", StoredLostCommand),
     centres: await collection("centre", StoredCentre),
-    sites: await openCollection(durable, { name: "site", schema: StoredSite, after: 0 }),
+    sites: await openCollection(durable, turns, { name: "site", schema: StoredSite, after: 0 }),
   };
-  const sessions = openSessions(durable);
-  const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
+  const sessions = await openSessions(durable);
+  const mark = await openRunMark(fast, markFile, now, isTrusted);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);
   const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
-  const farmSamples = openFarmSamples(fast);
-  const ruleLog = openRuleLog(fast, now);
+  const farmSamples = await openFarmSamples(fast);
+  const ruleLog = await openRuleLog(fast, now);
   const keptValues = await openKeptValues(fast);
   const moneyDays = openMoneyDays(fast);
   // Before the commands, because it reads the state in which the last run left them.
   const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
   const outbox = await openOutbox(fast);
-  const idempotency = openIdempotency(fast, now);
+  const idempotency = await openIdempotency(fast, now);
   const commands = await openCommands(fast, mark, now);
-  mark.begin();
-  const flush = (): void => {
+  await mark.begin();
+  const flush = async (): Promise<void> => {
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])
-      part.flush();
+      await part.flush();
   };
   const { name: instance } = await durable.tables.selectFrom("instance").select("name").executeTakeFirstOrThrow();
   return {
     ...declaredRows,
-    commit: (changes) => {
-      durable.write((run) => {
-        for (const each of changes) each.write(run);
-      });
-      for (const each of changes) each.written();
-    },
+    commit: (changes) =>
+      turns.run(async () => {
+        const written = changes.map((each) => each.written());
+        await durable.write(written.flatMap(({ statements }) => statements));
+        for (const { apply } of written) apply();
+      }),
     instance,
     notifications,
     outbox,
@@ -338,10 +368,10 @@ const assemble = async (
     flush,
     close: async () => {
       try {
-        flush();
+        await flush();
       } finally {
         mark.close();
-        close();
+        await close();
       }
     },
   };

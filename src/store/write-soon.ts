@@ -3,15 +3,12 @@
  * requests, at the end of this turn of the event loop unless `plan` schedules it otherwise. Failed writes stay for the
  * next flush.
  */
-export function writeSoon(flush: () => void, plan: (run: () => void) => unknown = setImmediate): () => void {
+export function writeSoon(flush: () => Promise<void>, plan: (run: () => void) => unknown = setImmediate): () => void {
   let isPlanned = false;
   const run = (): void => {
     isPlanned = false;
-    try {
-      flush();
-    } catch {
-      // The next flush reports the reason.
-    }
+    // The next flush reports the reason of a failure.
+    flush().catch(() => undefined);
   };
   return () => {
     if (!isPlanned) plan(run);

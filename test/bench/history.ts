@@ -25,7 +25,7 @@ answering({
     for (let row = 0; row < rows; row += perTurn) {
       const portion = Array.from({ length: perTurn }, (_, index) => sampleOf((row + index) % miners, timeOf(row)));
       const began = performance.now();
-      store.samples.append(portion);
+      await store.samples.append(portion);
       took += performance.now() - began;
     }
     await store.close();
@@ -42,13 +42,13 @@ answering({
     const begun = Math.floor((now - 120_000) / hour) * hour;
     const first = await openStore({ file, now: Date.now });
     for (let time = now - rows * period; time < begun; time += period)
-      first.samples.append(Array.from({ length: patterns }, (_, place) => sampleOf(place, time)));
-    while (first.samples.pack(now));
+      await first.samples.append(Array.from({ length: patterns }, (_, place) => sampleOf(place, time)));
+    while (await first.samples.pack(now));
     await first.close();
     copyHours(file, miners);
     const store = await openStore({ file, now: Date.now });
     for (let time = begun; time < now; time += period)
-      store.samples.append(Array.from({ length: miners }, (_, place) => sampleOf(place, time)));
+      await store.samples.append(Array.from({ length: miners }, (_, place) => sampleOf(place, time)));
     await store.close();
   },
 

@@ -34,7 +34,7 @@ answering({
       const { user, system } = process.cpuUsage(before);
       times.push((user + system) / 1000);
       bench.clocks.pass(10_000);
-      bench.automation.turn();
+      await bench.automation.turn();
     }
     // The first ones are those of a program that is not warm yet.
     return times.slice(Math.floor(batches / 4));

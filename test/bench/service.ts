@@ -61,7 +61,7 @@ answering({
     const append = store.samples.append.bind(store.samples);
     store.samples.append = (rows) => {
       count(rows);
-      append(rows);
+      return append(rows);
     };
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, mcp: true, ...(key === null ? {} : { key }) },

@@ -9,7 +9,8 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { hasProgram } from "../has-program.ts";
 import { workers } from "../pollers.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { z } from "zod";
 import { RuleSettings } from "../../src/contract/rules.ts";
 import { ruleRow } from "../../src/service/automation/rule-rows.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { type Running, running } from "../cli/command.ts";
 import { folders } from "../store/folder.ts";
 import { miner } from "../store/rows.ts";

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { command, type Ended, rigbridge, running } from "../cli/command.ts";
 import { toFirstVersion } from "../store/first-version.ts";
 import { folders } from "../store/folder.ts";

@@ -30,8 +30,8 @@ function rows(): SessionLog & { readonly kept: Map<string, SessionRow> } {
   return {
     kept,
     all: () => [...kept.values()],
-    save: (row) => void kept.set(row.digest, row),
-    remove: (digests) => {
+    save: async (row) => void kept.set(row.digest, row),
+    remove: async (digests) => {
       for (const digest of digests) kept.delete(digest);
     },
   };
@@ -375,16 +375,17 @@ describe("sessions", () => {
       now: () => clock.now,
       unstored: (error) => failures.push(error),
     });
-    const opened = (userId: number | null, withKey: string) => sessions.open(userId, withKey).session.digest;
+    const opened = async (userId: number | null, withKey: string) =>
+      (await sessions.open(userId, withKey)).session.digest;
     return { sessions, clock, log, failures, opened };
   }
 
-  test("end 30 days after they were opened, and 7 after their last use, which is stored once an hour", () => {
+  test("end 30 days after they were opened, and 7 after their last use, which is stored once an hour", async () => {
     const { sessions, clock, log, opened } = book();
-    const [busy, used, idle] = [opened(3, annasKey), opened(3, annasKey), opened(3, annasKey)];
+    const [busy, used, idle] = [await opened(3, annasKey), await opened(3, annasKey), await opened(3, annasKey)];
     clock.now = 7 * day - 1;
     expect(sessions.use(used)).toBeDefined();
-    sessions.end(used);
+    await sessions.end(used);
     clock.now = 7 * day;
     expect(sessions.use(idle)).toBeUndefined();
     for (clock.now = 0; clock.now < 30 * day; clock.now += 6 * day) {
@@ -399,45 +400,46 @@ describe("sessions", () => {
     expect(sessions.use(busy)).toBeDefined();
     clock.now = 30 * day;
     expect(sessions.use(busy)).toBeUndefined();
-    opened(3, annasKey);
+    await opened(3, annasKey);
     expect(log.kept.size).toBe(1);
   });
 
-  test("survive a restart, stored without their ids and keys", () => {
+  test("survive a restart, stored without their ids and keys", async () => {
     const { sessions, log } = book();
-    const { id, session } = sessions.open(3, annasKey);
+    const { id, session } = await sessions.open(3, annasKey);
     expect(JSON.stringify([...log.kept])).not.toMatch(new RegExp(`${id}|${annasKey}`));
     expect(book(log).sessions.use(keyDigest(id))?.session).toEqual(session);
   });
 
-  test("of one user are 20, and the one that was unused the longest ends; those of others stay", () => {
+  test("of one user are 20, and the one that was unused the longest ends; those of others stay", async () => {
     const { sessions, clock, opened } = book();
-    const owners = opened(null, key);
-    const all = Array.from({ length: 20 }, () => {
+    const owners = await opened(null, key);
+    const all: string[] = [];
+    for (let count = 0; count < 20; count += 1) {
       clock.now += 1;
-      return opened(3, annasKey);
-    });
+      all.push(await opened(3, annasKey));
+    }
     clock.now += 3_600_000;
     sessions.use(all[0] ?? "");
-    const more = opened(3, annasKey);
+    const more = await opened(3, annasKey);
     const open = [owners, ...all, more].map((digest) => sessions.use(digest) !== undefined);
     expect(open).toEqual([true, true, false, ...Array(18).fill(true), true]);
   });
 
-  test("are opened on a full disk too, and last until the process ends", () => {
+  test("are opened on a full disk too, and last until the process ends", async () => {
     const full: SessionLog = {
       all: () => [],
-      save: () => {
+      save: async () => {
         throw new Error("full");
       },
-      remove: () => {
+      remove: async () => {
         throw new Error("full");
       },
     };
     const { sessions, failures, opened } = book({ ...rows(), ...full });
-    const digest = opened(3, annasKey);
+    const digest = await opened(3, annasKey);
     expect([sessions.use(digest)?.holder, failures.length]).toEqual([anna, 1]);
-    sessions.end(digest);
+    await sessions.end(digest);
     expect([sessions.use(digest), failures.length]).toEqual([undefined, 2]);
   });
 });

@@ -5,7 +5,8 @@ import type { Caller, Input, Reply } from "../../src/contract/service.ts";
 import { openDemo, type RunningService, type ServiceOptions, startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { ownHost } from "../own-host.ts";
 import { workers } from "../pollers.ts";
 

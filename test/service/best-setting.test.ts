@@ -41,8 +41,8 @@ function openRig() {
     save: (_: number, next: PowerMemory) => {
       memory = next;
     },
-    forget: () => undefined,
-    flush: () => undefined,
+    forget: async () => undefined,
+    flush: async () => undefined,
   };
   const open = () =>
     new PowerTargets({

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, Reply } from "../../src/contract/service.ts";
 import type { RigSpec, SimulatedRig } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";

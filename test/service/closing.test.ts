@@ -66,7 +66,7 @@ test("what a rule has begun ends in its history, although the service stops mean
   const commands = async () => (await bench.service.listCommands({}, caller)).commandList;
   await until(async () => (await commands()).length === 1, "the rule to begin");
   await bench.service.close();
-  const traces = bench.store.ruleLog.recentTraces({ kind: "rule", minerId: null, since: 0, limit: 10 });
+  const traces = await bench.store.ruleLog.recentTraces({ kind: "rule", minerId: null, since: 0, limit: 10 });
   expect(traces.map(({ value }) => JSON.parse(value).outcome)).toEqual(["failed"]);
 });
 

@@ -3,7 +3,7 @@ import { statusOf } from "../../src/fleet/state.ts";
 import { CommandExecutor, type CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { type Step, setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { declaredRig } from "../declared-rig.ts";
 import { openPoller, workers } from "../pollers.ts";
 import { type Bench, type BenchOptions, caller, closeBenches, openBench } from "./bench.ts";

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import { openDemo, type RunningService, startService } from "../../src/service/index.ts";
 import { demoFarm, demoLogin, startFarm } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { caller, configOf } from "./bench.ts";
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const dayMs = 86_400_000;
 
-async function demo(hasPast: boolean): Promise<{ service: RunningService; stored: () => number }> {
+async function demo(hasPast: boolean): Promise<{ service: RunningService; stored: () => Promise<number> }> {
   const host = ownHost();
   const specs = demoFarm().map((spec) => ({ ...spec, host }));
   const farm = await startFarm({ rigs: specs });
@@ -51,7 +51,7 @@ test("a demo has a past of two weeks, of the rigs and of the farm, that is like 
   expect(past.reduce((sum, watts) => sum + watts, 0) / past.length).toBeGreaterThan(now * 0.8);
   const from = Date.now() - 15 * dayMs;
   expect((await service.getHistory({ id: 1_900_000_001, from }, caller)).points.length).toBeGreaterThan(100);
-  expect(stored()).toBe(0);
+  expect(await stored()).toBe(0);
 });
 
 test("without being asked for, a demo begins when it begins", async () => {

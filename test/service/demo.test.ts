@@ -3,7 +3,8 @@ import { pino } from "pino";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { openDemo, type RunningService, startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { until } from "../until.ts";
 import { caller, configOf } from "./bench.ts";
 

@@ -5,7 +5,7 @@ import { startRooms } from "../../src/service/room.ts";
 import { openMiners } from "../../src/service/rooms/miners.ts";
 import { openMoney } from "../../src/service/rooms/money.ts";
 import { startFarm } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";

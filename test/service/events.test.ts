@@ -8,7 +8,8 @@ import type { AnyEvent, CurrentMiner } from "../../src/service/events/event-ring
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
 import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { off } from "../homebridge/miners.ts";
 import { addedFields } from "../notification-rows.ts";
 import { until, within } from "../until.ts";

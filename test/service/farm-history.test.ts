@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { csvOf, summaryHistoryTable } from "../../src/contract/csv.ts";
 import { SummaryHistory } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
-import { type FarmSample, openStore } from "../../src/store/index.ts";
+import type { FarmSample } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
@@ -185,7 +186,7 @@ describe("stored sums", () => {
     const { farmSamples } = store;
     for (let each = 0; each < 90; each += 1) {
       const time = start + each * minute;
-      farmSamples.append({
+      await farmSamples.append({
         currency: "EUR",
         samples: [sample(time, { power: each < 30 ? null : each, mining: each % 2 }), sample(time, { groupId: 7 })],
         hashrates: each < 30 ? [{ groupId: -1, time, algorithm: "sha256", hashrate: 60, miners: 1 }] : [],
@@ -194,21 +195,21 @@ describe("stored sums", () => {
     const keep = { raw: 2, hourly: 10 };
     const read = (groupId = -1, currency = "EUR") =>
       farmSamples.read({ groups: [groupId], from: start, to: start + day, step: 0, currency, algorithm: "sha256" });
-    farmSamples.prune(start + 2 * day, keep);
-    expect(read()).toHaveLength(90);
-    farmSamples.prune(start + 2 * day + hour, keep);
-    expect([read().length, read(7).length]).toEqual([31, 31]);
+    await farmSamples.prune(start + 2 * day, keep);
+    expect(await read()).toHaveLength(90);
+    await farmSamples.prune(start + 2 * day + hour, keep);
+    expect([(await read()).length, (await read(7)).length]).toEqual([31, 31]);
     const { groupId: _, ...means } = sample(start, { power: 44.5, mining: 0.5 });
-    expect(read()[0]).toEqual({ ...means, hashrate: 30, ends: start + hour, missing: start + 2.5 * hour });
+    expect((await read())[0]).toEqual({ ...means, hashrate: 30, ends: start + hour, missing: start + 2.5 * hour });
     const range = { groups: [-1], from: start, to: start + day };
-    expect([...farmSamples.algorithms(range)]).toEqual([["sha256", 0.5]]);
-    expect(read(-1, "USD")[0]).toMatchObject({ power: 44.5, revenue: null, profit: null });
+    expect([...(await farmSamples.algorithms(range))]).toEqual([["sha256", 0.5]]);
+    expect((await read(-1, "USD"))[0]).toMatchObject({ power: 44.5, revenue: null, profit: null });
     // A clock that is ten years ahead drops nothing that is among the newest.
-    farmSamples.prune(start + 3650 * day, keep);
-    farmSamples.prune(start + 3650 * day, { raw: 2, hourly: 1 / 24 });
-    expect(read().map(({ time }) => time)).toEqual([start + hour]);
-    farmSamples.forget(7);
-    expect([read(7).length, read().length]).toEqual([0, 1]);
+    await farmSamples.prune(start + 3650 * day, keep);
+    await farmSamples.prune(start + 3650 * day, { raw: 2, hourly: 1 / 24 });
+    expect((await read()).map(({ time }) => time)).toEqual([start + hour]);
+    await farmSamples.forget(7);
+    expect([(await read(7)).length, (await read()).length]).toEqual([0, 1]);
     await store.close();
   });
 });

@@ -79,7 +79,7 @@ describe("the energy of groups and of all miners", () => {
     const farm = await openFarm();
     await drawAnHour(farm);
     const counted = await energies(farm.bench);
-    for (const id of [allMiners, 0, ...farm.ids.values()]) farm.bench.store.groupEnergies.forget(id);
+    for (const id of [allMiners, 0, ...farm.ids.values()]) await farm.bench.store.groupEnergies.forget(id);
     expect(await energies(farm.bench)).toEqual(counted);
   });
 

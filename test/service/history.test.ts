@@ -1,13 +1,14 @@
 import { join } from "node:path";
-import type { StatementSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { History } from "../../src/contract/resources.ts";
 import { Points, rangeOf } from "../../src/service/history/history.ts";
+import type { PlainStatement, Statement } from "../../src/store/database.ts";
 import { noReserve } from "../../src/store/disk-reserve.ts";
-import { openStore, type Sample } from "../../src/store/index.ts";
+import type { Sample } from "../../src/store/index.ts";
 import { openSamples } from "../../src/store/samples.ts";
 import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 import { folders } from "../store/folder.ts";
@@ -81,7 +82,7 @@ describe("history", () => {
   test("has a point for each step with readings: means of what is known, and the first counter", async () => {
     const { store, ask } = await openHistory();
     const start = Math.floor(now / hour) * hour - 2 * hour;
-    store.samples.append([
+    await store.samples.append([
       at(start, { hashrate: 100, power: null, temperature: 60, energy: null }),
       at(start + 20_000, { hashrate: 200, power: 20, temperature: null, energy: 7 }),
       at(start + 59_999, { hashrate: null, power: 30, temperature: 62, energy: 8 }),
@@ -118,10 +119,10 @@ describe("history", () => {
     const { store, id, ask } = await openHistory();
     await fc.assert(
       fc.asyncProperty(samples, step, bound, bound, async (rows, seconds, one, other) => {
-        store.samples.forget(id);
-        store.samples.append(rows.map((row) => at(row.time, row)));
-        while (store.samples.pack(now));
-        while (store.samples.prune(now, { raw: 2, hourly: 730 }));
+        await store.samples.forget(id);
+        await store.samples.append(rows.map((row) => at(row.time, row)));
+        while (await store.samples.pack(now));
+        while (await store.samples.prune(now, { raw: 2, hourly: 730 }));
         const ms = seconds * 1000;
         const [from, to] = [Math.min(one, other), Math.max(one, other) + 1];
         const whole = [Math.floor(from / ms) * ms, Math.ceil(to / ms) * ms] as const;
@@ -156,10 +157,10 @@ describe("history", () => {
   test("has no more readings in one answer than can be looked at", async () => {
     const { store, ask } = await openHistory();
     const start = Math.floor(now / day) * day - day;
-    store.samples.append(Array.from({ length: 200_001 }, (_, index) => at(start + index * 400)));
+    await store.samples.append(Array.from({ length: 200_001 }, (_, index) => at(start + index * 400)));
     const asked = { from: start, to: start + day, step: 0 };
     expect((await problem(ask(asked))).message).toContain("about 200001 readings");
-    while (store.samples.pack(now));
+    while (await store.samples.pack(now));
     expect(await refusal(ask({ ...asked, step: 60 }))).toBe("input.invalid from");
     const half = { ...asked, to: start + day / 2 };
     expect((await ask({ ...half, step: 60 })).points).toHaveLength(720);
@@ -172,12 +173,12 @@ describe("history", () => {
   test("does not move when its hour is packed", async () => {
     const { store, ask } = await openHistory();
     const start = Math.floor(now / hour) * hour - 3 * hour;
-    store.samples.append([
+    await store.samples.append([
       at(start, { hashrate: 1.23456789e12, power: 15.2, temperature: 61.7, energy: 1234.5678901 }),
     ]);
     const asked = { from: start, to: now, step: 0 };
     const before = await ask(asked);
-    while (store.samples.pack(now));
+    while (await store.samples.pack(now));
     expect(await ask(asked)).toEqual(before);
     expect(before.points).toEqual([[start, 1.234568e12, 15.2, 61.7, 1234.5678901]]);
   });
@@ -207,7 +208,7 @@ describe("history", () => {
       expect(await refusal(bench.service.getHistory({ id: miner }, asUser))).toBe("not.found");
     expect(await refusal(bench.service.getHistory({ id: 5 }, caller))).toBe("not.found");
     await bench.service.deleteMiner({ id }, caller);
-    expect(bench.store.samples.read(id, 0, now + day)).toEqual([]);
+    expect(await bench.store.samples.read(id, 0, now + day)).toEqual([]);
   });
 
   test("of one miner among many is looked up, and never searched for", async () => {
@@ -216,27 +217,33 @@ describe("history", () => {
     const miners = 20;
     const start = Math.floor(now / day) * day - 4 * day;
     for (let time = start; time < now; time += 20 * minute)
-      store.samples.append(Array.from({ length: miners }, (_, index) => at(time, { minerId: index + 1 })));
-    while (store.samples.pack(now - 2 * hour));
-    while (store.samples.prune(now, { raw: 2, hourly: 730 }));
-    const read = store.samples.read(7, start, now);
-    expect([read[0]?.minerId, read.length]).toEqual([7, store.samples.count(7, start, now)]);
+      await store.samples.append(Array.from({ length: miners }, (_, index) => at(time, { minerId: index + 1 })));
+    while (await store.samples.pack(now - 2 * hour));
+    while (await store.samples.prune(now, { raw: 2, hourly: 730 }));
+    const read = await store.samples.read(7, start, now);
+    expect([read[0]?.minerId, read.length]).toEqual([7, await store.samples.count(7, start, now)]);
     await store.close();
 
-    const statements: string[] = [];
+    const statements: PlainStatement[] = [];
     class Watched extends SqliteConnection {
-      override prepare(sql: string): StatementSync {
-        statements.push(sql);
-        return super.prepare(sql);
+      override rows(statement: PlainStatement) {
+        statements.push(statement);
+        return super.rows(statement);
+      }
+      override free(given: readonly Statement[]) {
+        for (const each of given) if ("text" in each) statements.push(each);
+        return super.free(given);
       }
     }
     const connection = new Watched(file, { durability: "normal", busyTimeoutMs: 100, reserve: noReserve });
-    openSamples(connection);
-    const ofOneMiner = statements.filter((sql) => sql.includes("$miner"));
-    expect(ofOneMiner.length).toBeGreaterThanOrEqual(9);
-    for (const sql of ofOneMiner) {
-      const [, table] = /from (sample\w*) where/.exec(sql) ?? [];
-      const plan = connection.prepare(`explain query plan ${sql}`).all({ from: 0, to: 9, miner: 7 });
+    const samples = openSamples(connection);
+    await samples.read(7, start, now);
+    await samples.count(7, start, now);
+    await samples.forget(7);
+    expect(statements).toHaveLength(9);
+    for (const { text, values } of statements) {
+      const [, table] = /from (sample\w*) where/.exec(text) ?? [];
+      const plan = connection.prepare(`explain query plan ${text}`).all(...values);
       const details = plan.map(({ detail }) => String(detail));
       expect(details.filter((detail) => /^SCAN sample/.test(detail))).toEqual([]);
       expect(details).toContainEqual(expect.stringMatching(new RegExp(`^SEARCH ${table} .*miner_id=\\?`)));

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { notFound, RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, CallName } from "../../src/contract/service.ts";
 import { IdempotentCalls } from "../../src/service/idempotent-calls.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 
@@ -186,7 +187,8 @@ test("the newest 10,000 keys of each caller are kept", async () => {
   const { ask, store } = await open();
   await ask(first, { userId: 1 });
   await ask(first, { key: "oldest" });
-  for (let count = 0; count < 10_100; count += 1) store.idempotency.begin({ caller: "service", key: `${count}` }, "");
+  for (let count = 0; count < 10_100; count += 1)
+    await store.idempotency.begin({ caller: "service", key: `${count}` }, "");
   expect(await ask(second, { key: "oldest" })).toEqual({ id: 2 });
   expect(await ask(second, { userId: 1 })).toEqual({ id: 1 });
   expect(await store.idempotency.find({ caller: "service", key: "10099" })).toBeDefined();

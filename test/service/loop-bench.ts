@@ -6,7 +6,8 @@ import type { CommandTimeouts } from "../../src/service/commands/command-executo
 import { type RunningService, startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { ownHost } from "../own-host.ts";
 import { caller, configOf } from "./bench.ts";
 

@@ -3,7 +3,7 @@ import { minersIn } from "../../src/contract/miners-in.ts";
 import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
 import type { Encoded, Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
 import { onTestFinished } from "../finished.ts";
@@ -137,7 +137,7 @@ describe("removing a miner", () => {
     await bench.restart();
     expect(bench.store.miners.all()).toEqual([]);
     expect(bench.store.memory.get(id)).toBeUndefined();
-    expect(bench.store.samples.read(id, 0, clock.now() + 1)).toEqual([]);
+    expect(await bench.store.samples.read(id, 0, clock.now() + 1)).toEqual([]);
     expect(await refusal(bench.service.deleteMiner({ id }, caller))).toBe("not.found");
     const again = await bench.add(bench.rig(0).address);
     expect(again).toBe(id + 1);
@@ -335,7 +335,7 @@ describe("demo miners", () => {
     await bench.service.close();
     expect(store.miners.all()).toEqual([]);
     expect(store.memory.all()).toEqual([]);
-    expect(store.samples.read(id, 0, Date.now() + 1)).toEqual([]);
+    expect(await store.samples.read(id, 0, Date.now() + 1)).toEqual([]);
   });
 });
 

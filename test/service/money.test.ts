@@ -6,7 +6,7 @@ import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { Ledger, type MoneyRead } from "../../src/service/money/ledger.ts";
 import { localTimeIn } from "../../src/service/money/local-time.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 import { fakeOnly } from "../fake-timers.ts";
@@ -72,8 +72,8 @@ async function openFarm({
 }
 
 /** What is in the store of the first day, as after a kill. */
-function stored({ store }: Pick<LoopBench, "store">) {
-  const [row] = store.moneyDays.sums({
+async function stored({ store }: Pick<LoopBench, "store">) {
+  const [row] = await store.moneyDays.sums({
     from: "2026-11-22",
     to: "2026-11-22",
     letters: 10,
@@ -137,9 +137,9 @@ describe("what a miner earned and cost", () => {
     const [before] = (await money()).list;
     clock.pass(50);
     await bench.turn();
-    expect(stored(bench)?.hours).toBe(1);
+    expect((await stored(bench))?.hours).toBe(1);
     await bench.restart();
-    const after = stored(bench);
+    const after = await stored(bench);
     expect([before?.hours, after?.hours]).toEqual([1, 1 + 50 / 3600]);
     for (const key of ["energy", "cost", "revenue"] as const)
       expect((after?.[key] ?? 0) / (before?.[key] ?? 0)).toBeCloseTo(3650 / 3600, 3);
@@ -152,7 +152,7 @@ describe("what a miner earned and cost", () => {
     clock.pass(50);
     await bench.turn();
     jest.advanceTimersByTime(60_000);
-    await until(() => stored(bench)?.hours === 1 + 50 / 3600, "the last read to be stored");
+    await until(async () => (await stored(bench))?.hours === 1 + 50 / 3600, "the last read to be stored");
   });
 
   test("ends with the last read before a silence, not with the last that was counted", async () => {
@@ -184,6 +184,7 @@ describe("what a miner earned and cost", () => {
         tariffOf: () => ({ curve: null, at: () => ({ price, until: Infinity }) }),
         btc: () => undefined,
       });
+      await ledger.start();
       const take = (energy: number | null) => {
         ledger.take(1, {
           at: now.now(),
@@ -198,7 +199,7 @@ describe("what a miner earned and cost", () => {
         return ledger.costOf(1);
       };
       const close = async () => {
-        ledger.close();
+        await ledger.close();
         await store.close();
       };
       return { take, close };
@@ -632,8 +633,8 @@ describe("the ledger", () => {
             expected.profit += expected.revenue - sums.revenue - (expected.cost - sums.cost);
           before = read;
         }
-        ledger.close();
-        const rows = store.moneyDays.sums({
+        await ledger.close();
+        const rows = await store.moneyDays.sums({
           from: "0000-00-00",
           to: "9999-99-99",
           letters: 10,
@@ -660,9 +661,9 @@ describe("the ledger", () => {
     const ledger = new Ledger({
       days: {
         ...store.moneyDays,
-        add: (batch) => {
+        add: async (batch) => {
           if (isFull) throw new Error("full");
-          store.moneyDays.add(batch);
+          await store.moneyDays.add(batch);
         },
       },
       rates: { currency: "EUR" },
@@ -684,10 +685,10 @@ describe("the ledger", () => {
       readEveryMs: hour,
     });
     for (const time of [now - 50 * hour, now - 49 * hour, now - hour, now]) ledger.take(1, read(time));
-    expect(() => ledger.save()).toThrow("full");
+    await expect(ledger.save()).rejects.toThrow("full");
     isFull = false;
-    ledger.save();
-    const rows = store.moneyDays.sums({
+    await ledger.save();
+    const rows = await store.moneyDays.sums({
       from: "2026-01-01",
       to: "2026-12-31",
       letters: 10,
@@ -695,7 +696,7 @@ describe("the ledger", () => {
       currency: "EUR",
     });
     expect(rows.map(({ period, revenue }) => [period, revenue])).toEqual([["2026-11-22", 1]]);
-    ledger.close();
+    await ledger.close();
     await store.close();
   });
 });

@@ -164,8 +164,8 @@ function memoriesOf(full: number): PowerMemories {
       // What it draws in full is known here once and for all.
       memory = { ...next, full };
     },
-    forget: () => undefined,
-    flush: () => undefined,
+    forget: async () => undefined,
+    flush: async () => undefined,
   };
 }
 

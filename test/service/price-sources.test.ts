@@ -18,8 +18,8 @@ function keptInMemory(): KeptValues {
   const rows = new Map<string, { value: unknown; at: number }>();
   return {
     get: (source) => rows.get(source),
-    save: (source, value, at) => void rows.set(source, { value: JSON.parse(JSON.stringify(value)), at }),
-    keep: () => undefined,
+    save: async (source, value, at) => void rows.set(source, { value: JSON.parse(JSON.stringify(value)), at }),
+    keep: async () => undefined,
   };
 }
 

@@ -7,7 +7,7 @@ import type { ReadingChange } from "../../src/service/miners/reading-watch.ts";
 import { startRooms } from "../../src/service/room.ts";
 import { openMiners } from "../../src/service/rooms/miners.ts";
 import { startFarm } from "../../src/simulator/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";

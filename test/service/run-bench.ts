@@ -13,7 +13,8 @@ import { openMoney } from "../../src/service/rooms/money.ts";
 import { openNotifications } from "../../src/service/rooms/notifications.ts";
 import { openPower } from "../../src/service/rooms/power.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import type { Store } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { ownHost } from "../own-host.ts";
 import { configOf } from "./bench.ts";
 

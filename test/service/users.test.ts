@@ -6,7 +6,7 @@ import type { OperationName } from "../../src/contract/operations.ts";
 import type { MinerList } from "../../src/contract/resources.ts";
 import type { Caller, Encoded, Input, Reply } from "../../src/contract/service.ts";
 import type { StoredMiner, StoredUser } from "../../src/store/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../any-store.ts";
 import { problem, refusal } from "../errors.ts";
 import { newNotification } from "../notification-rows.ts";
 import { type Bench, caller, closeBenches, configOf, openBench } from "./bench.ts";

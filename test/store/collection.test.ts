@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import { noTemplateProgram } from "../../src/contract/templates.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openStore, testOfFile } from "../any-store.ts";
 import { folders } from "./folder.ts";
 import { miner, pool } from "./rows.ts";
 
@@ -110,7 +110,7 @@ describe("a collection", () => {
     await second.close();
   });
 
-  test("a damaged row is refused without quoting it", async () => {
+  testOfFile("a damaged row is refused without quoting it", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     await first.pools.add(pool("main"));
@@ -154,7 +154,7 @@ describe("a resource in the configuration file", () => {
     await store.close();
   });
 
-  test("costs no write when nothing has changed", async () => {
+  testOfFile("costs no write when nothing has changed", async () => {
     const file = newFile();
     const declared = new Map([["a", miner("10.0.0.1")]]);
     let store = await openStore({ file, now });

@@ -130,8 +130,8 @@ describe.each(earlier)("the store %s", (fixture) => {
       [2, null, false],
       [1, "Offline", true],
     ]);
-    expect(store.samples.read(one, 0, start)).toHaveLength(6);
-    expect(store.samples.read(two, 0, start)).toHaveLength(6);
+    expect(await store.samples.read(one, 0, start)).toHaveLength(6);
+    expect(await store.samples.read(two, 0, start)).toHaveLength(6);
     expect(store.notifications.raise(newNotification())?.id).toBe(3);
     expect(
       (await store.commands.add({ minerId: one, minerName: "", actor: "", action: "stop", parameters: {} })).id,

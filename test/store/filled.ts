@@ -14,7 +14,7 @@ const connection = new SqliteConnection(file, { durability: "normal", busyTimeou
 const mark = await openRunMark(connection, `${file}.run`, Date.now);
 const notifications = await openNotifications(connection, mark, Date.now);
 const commands = await openCommands(connection, mark, Date.now);
-mark.begin();
+await mark.begin();
 const given: { commands: number[]; notifications: number[] } = { commands: [], notifications: [] };
 for (let count = 0; count < 5; count += 1) {
   if (count === 2) connection.prepare("pragma max_page_count = 1").get();

@@ -46,7 +46,7 @@ async function fullStore() {
   const commands = await openCommands(connection, mark, now);
   const notifications = await openNotifications(connection, mark, now);
   const samples = openSamples(connection);
-  const idempotency = openIdempotency(connection, now);
+  const idempotency = await openIdempotency(connection, now);
   const setPages = (count: number) => sql.raw(`pragma max_page_count = ${count}`).execute(connection.tables);
   await commands.add(command);
   // No less than there are.
@@ -80,9 +80,9 @@ describe("while the disk is full", () => {
       [1, "failed"],
     ]);
     expect(await commands.list({ actor: message })).toHaveLength(1);
-    expect(() => commands.flush()).toThrow("the disk is full; free some space");
+    await expect(commands.flush()).rejects.toThrow("the disk is full; free some space");
     await hasSpace();
-    commands.flush();
+    await commands.flush();
     expect(await commands.list()).toEqual(listed);
     const rows = await connection.tables.selectFrom("command").select("id").execute();
     expect(rows).toEqual([{ id: 1 }, { id: 2 }]);
@@ -92,12 +92,15 @@ describe("while the disk is full", () => {
   test("answers to requests with a key are known, and written once there is space", async () => {
     const { connection, idempotency, message, hasSpace } = await fullStore();
     const of = { caller: "service", key: "one" };
-    idempotency.begin(of, "digest");
-    idempotency.end(of, "digest", message);
+    await idempotency.begin(of, "digest");
+    await idempotency.end(of, "digest", message);
     expect(await idempotency.find(of)).toMatchObject({ request: "digest", answer: message });
     await hasSpace();
-    idempotency.flush();
-    expect(await openIdempotency(connection, now).find(of)).toMatchObject({ request: "digest", answer: message });
+    await idempotency.flush();
+    expect(await (await openIdempotency(connection, now)).find(of)).toMatchObject({
+      request: "digest",
+      answer: message,
+    });
     connection.close();
   });
 
@@ -107,7 +110,7 @@ describe("while the disk is full", () => {
     notifications.raise(newNotification());
     expect(notifications.list().map(({ id }) => id)).toEqual([2, 1]);
     await hasSpace();
-    notifications.flush();
+    await notifications.flush();
     const again = await openNotifications(connection, mark, now);
     expect(again.list()).toEqual(notifications.list());
     connection.close();
@@ -123,11 +126,11 @@ describe("while the disk is full", () => {
       temperature: 1,
       energy: 1,
     }));
-    expect(() => samples.append(rows)).toThrow("the disk is full");
-    expect(samples.read(1, 0, 6_000)).toHaveLength(6_000);
+    await expect(samples.append(rows)).rejects.toThrow("the disk is full");
+    expect(await samples.read(1, 0, 6_000)).toHaveLength(6_000);
     await hasSpace();
-    samples.flush();
-    expect(samples.count(1, 0, 6_000)).toBe(6_000);
+    await samples.flush();
+    expect(await samples.count(1, 0, 6_000)).toBe(6_000);
     connection.close();
   });
 
@@ -135,14 +138,14 @@ describe("while the disk is full", () => {
     const { connection, message, hasSpace } = await fullStore();
     const { tables } = connection;
     const grow = (id: number) => tables.insertInto("sequence").values({ collection: `${id} ${message}`, last: id });
-    expect(() => connection.write((run) => run(grow(1)))).toThrow("the disk is full");
+    await expect(connection.write([grow(1)])).rejects.toThrow("the disk is full");
     // It needs more pages than there are, as a delete does in the write-ahead log.
-    expect(() => connection.free((run) => run(grow(2)))).toThrow("the disk is full");
+    await expect(connection.free([grow(2)])).rejects.toThrow("the disk is full");
     const small = tables.insertInto("sequence").values({ collection: "small", last: 1 });
-    expect(() => connection.write((run) => run(small))).toThrow("the disk is full");
-    connection.free((run) => run(small));
+    await expect(connection.write([small])).rejects.toThrow("the disk is full");
+    await connection.free([small]);
     await hasSpace();
-    connection.write((run) => run(grow(3)));
+    await connection.write([grow(3)]);
     connection.close();
   });
 });

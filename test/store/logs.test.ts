@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, jest, test } from "@jest/globals";
 import type { Store, StoredNotification } from "../../src/store/index.ts";
 import { notificationLimit } from "../../src/store/notifications.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openStore, testOfFile } from "../any-store.ts";
 import { onTestFinished } from "../finished.ts";
 import { newNotification } from "../notification-rows.ts";
 import { folders } from "./folder.ts";
@@ -27,7 +27,7 @@ const command = {
 };
 
 describe("notifications", () => {
-  test("can be selected in any number, with a constant number of statements", async () => {
+  testOfFile("can be selected in any number, with a constant number of statements", async () => {
     const store = await openStore({ file: ":memory:", now });
     const { id } = add(store, "one");
     const prepared = jest.spyOn(DatabaseSync.prototype, "prepare");
@@ -129,7 +129,7 @@ describe("commands", () => {
     await second.close();
   });
 
-  test("older than 400 days are dropped at opening, except the newest", async () => {
+  testOfFile("older than 400 days are dropped at opening, except the newest", async () => {
     const file = newFile();
     await fill(file, 10_003);
     const second = await openStore({ file, now: () => start + 400 * day });
@@ -140,7 +140,7 @@ describe("commands", () => {
     expect(idsIn(file)).toEqual({ first: 4, count: 10_000 });
   });
 
-  test("more than a million ids ago are dropped while the service runs, and no id is reused", async () => {
+  testOfFile("more than a million ids ago are dropped while the service runs, and no id is reused", async () => {
     const file = newFile();
     await fill(file, 150);
     const raw = new DatabaseSync(file);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
-import { openStore } from "../../src/store/store.ts";
+import { openStore, testOfFile } from "../any-store.ts";
 import { until } from "../until.ts";
 import { folders } from "./folder.ts";
 
@@ -30,7 +30,7 @@ describe("active pools", () => {
     await second.close();
   });
 
-  test("get ids while the store cannot be written, and are written later", async () => {
+  testOfFile("get ids while the store cannot be written, and are written later", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const raw = new DatabaseSync(file);
@@ -45,7 +45,7 @@ describe("active pools", () => {
     await second.close();
   });
 
-  test("of many rigs at once are written together", async () => {
+  testOfFile("of many rigs at once are written together", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     const other = new DatabaseSync(file);
@@ -59,7 +59,7 @@ describe("active pools", () => {
     await store.close();
   });
 
-  test("of a rig that keeps reporting new ones are bounded", async () => {
+  testOfFile("of a rig that keeps reporting new ones are bounded", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     for (let count = 0; count < 1_010; count++) store.activePools.idOf(1, `${count}:1`, "w", 0);
@@ -84,7 +84,7 @@ describe("the memory of a rig", () => {
     const reason = { code: "hot", text: "It is too hot", since: 7 } as const;
     const records = { bestShare: 1.5e12, foundBlocks: 0 };
     await first.memory.remember(1, { startedAt: 5, software: "cgminer", reason, records });
-    first.memory.saveEnergy([
+    await first.memory.saveEnergy([
       { minerId: 1, energy: 12.5 },
       { minerId: 2, energy: 3 },
     ]);
@@ -123,7 +123,7 @@ describe("the memory of a rig", () => {
     await store.close();
   });
 
-  test("is written once for all rigs of a moment", async () => {
+  testOfFile("is written once for all rigs of a moment", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     const other = new DatabaseSync(file);
@@ -154,13 +154,13 @@ describe("the memory of a rig", () => {
     other.close();
   });
 
-  test("that cannot be written is refused from then on, and what was kept is written later", async () => {
+  testOfFile("that cannot be written is refused from then on, and what was kept is written later", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     const raw = new DatabaseSync(file);
     raw.exec("begin immediate");
     await store.memory.remember(1, { uid: "one" });
-    expect(() => store.memory.flush()).toThrow(/cannot be written/);
+    await expect(store.memory.flush()).rejects.toThrow(/cannot be written/);
     await expect(store.memory.remember(2, { uid: "two" })).rejects.toMatchObject({ code: "store.full" });
     expect([store.memory.get(1)?.uid, store.memory.get(2)]).toEqual(["one", undefined]);
     raw.exec("rollback");
@@ -170,15 +170,15 @@ describe("the memory of a rig", () => {
     await store.close();
   });
 
-  test("energy that could not be written is written with the next", async () => {
+  testOfFile("energy that could not be written is written with the next", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const raw = new DatabaseSync(file);
     raw.exec("begin immediate");
-    expect(() => first.memory.saveEnergy([{ minerId: 1, energy: 5 }])).toThrow(/cannot be written/);
+    await expect(first.memory.saveEnergy([{ minerId: 1, energy: 5 }])).rejects.toThrow(/cannot be written/);
     raw.exec("rollback");
     raw.close();
-    first.memory.saveEnergy([{ minerId: 2, energy: 6 }]);
+    await first.memory.saveEnergy([{ minerId: 2, energy: 6 }]);
     await first.close();
     const second = await openStore({ file, now });
     expect(second.memory.all().map(({ energy }) => energy)).toEqual([5, 6]);

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { openStore } from "../../src/store/store.ts";
+import { openStore } from "../any-store.ts";
 
 const start = 1_750_000_000_000;
 const miner = fc.integer({ min: 1, max: 6 });

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
-import { noCommand, openStore, type RunResult, type Store } from "../../src/store/store.ts";
+import { noCommand, type RunResult, type Store } from "../../src/store/store.ts";
+import { openStore, testOfFile } from "../any-store.ts";
 import { toFirstVersion, withoutCounts } from "./first-version.ts";
 import { folders } from "./folder.ts";
 
@@ -121,35 +122,39 @@ describe("bulk actions", () => {
     await third.close();
   });
 
-  test("count how their miners ended: also those that end after it was cancelled, and those of earlier versions", async () => {
-    const file = newFile();
-    const first = await openStore({ file, now });
-    const { id } = await first.runs.add(job, queued(1, 2, 3, 4, 5));
-    for (const minerId of [1, 2, 3, 4]) await first.runs.claim(id, minerId);
-    await first.runs.cancel(id, "Not now");
-    const states = ["done", "failed", "failed", "unknown"] as const;
-    for (const [index, state] of states.entries()) await first.runs.end(id, { minerId: index + 1, state, message: "" });
-    const counts = { total: 5, done: 1, failed: 2, unknown: 1 };
-    expect(await first.runs.list()).toMatchObject([counts]);
-    // A step that is over says nothing yet of how the miner ends.
-    const steps = await first.runs.add(job, queued(1));
-    await first.runs.next(
-      steps.id,
-      1,
-      { state: "done", message: "", commandId: null },
-      { state: "queued", message: "" },
-    );
-    expect(await first.runs.get(steps.id)).toMatchObject({ done: 0 });
-    await first.close();
-    const raw = new DatabaseSync(file);
-    raw.exec(withoutCounts);
-    raw.close();
-    const second = await openStore({ file, now });
-    expect(await second.runs.list()).toMatchObject([{ done: 0, failed: 0, unknown: 0 }, counts]);
-    await second.close();
-  });
+  testOfFile(
+    "count how their miners ended: also those that end after it was cancelled, and those of earlier versions",
+    async () => {
+      const file = newFile();
+      const first = await openStore({ file, now });
+      const { id } = await first.runs.add(job, queued(1, 2, 3, 4, 5));
+      for (const minerId of [1, 2, 3, 4]) await first.runs.claim(id, minerId);
+      await first.runs.cancel(id, "Not now");
+      const states = ["done", "failed", "failed", "unknown"] as const;
+      for (const [index, state] of states.entries())
+        await first.runs.end(id, { minerId: index + 1, state, message: "" });
+      const counts = { total: 5, done: 1, failed: 2, unknown: 1 };
+      expect(await first.runs.list()).toMatchObject([counts]);
+      // A step that is over says nothing yet of how the miner ends.
+      const steps = await first.runs.add(job, queued(1));
+      await first.runs.next(
+        steps.id,
+        1,
+        { state: "done", message: "", commandId: null },
+        { state: "queued", message: "" },
+      );
+      expect(await first.runs.get(steps.id)).toMatchObject({ done: 0 });
+      await first.close();
+      const raw = new DatabaseSync(file);
+      raw.exec(withoutCounts);
+      raw.close();
+      const second = await openStore({ file, now });
+      expect(await second.runs.list()).toMatchObject([{ done: 0, failed: 0, unknown: 0 }, counts]);
+      await second.close();
+    },
+  );
 
-  test("that have ended are kept for 30 days, up to a thousand, and their ids are never reused", async () => {
+  testOfFile("that have ended are kept for 30 days, up to a thousand, and their ids are never reused", async () => {
     const file = newFile();
     let time = start;
     const first = await openStore({ file, now: () => time });
@@ -194,12 +199,12 @@ describe("runs of rules", () => {
   test("are begun once for an occurrence, also after a restart, and are no bulk actions", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
-    expect(first.runs.isBegun("too-hot 5 1")).toBe(false);
+    expect(await first.runs.isBegun("too-hot 5 1")).toBe(false);
     const { id } = await first.runs.add(rule("too-hot 5 1"), queued(5));
     await expect(first.runs.add(rule("too-hot 5 1"), queued(5))).rejects.toThrow();
     await first.close();
     const second = await openStore({ file, now });
-    expect([second.runs.isBegun("too-hot 5 1"), second.runs.isBegun("too-hot 5 2")]).toEqual([true, false]);
+    expect([await second.runs.isBegun("too-hot 5 1"), await second.runs.isBegun("too-hot 5 2")]).toEqual([true, false]);
     expect(await second.runs.get(id)).toMatchObject({ cause, steps, waits: 60, state: "running" });
     expect(await second.runs.list()).toEqual([]);
     await second.close();
@@ -250,11 +255,11 @@ describe("runs of rules", () => {
     time += 30 * 86_400_000;
     const third = await openStore({ file, now: () => time });
     expect(await third.runs.get(id)).toBeUndefined();
-    expect(third.runs.isBegun("long")).toBe(false);
+    expect(await third.runs.isBegun("long")).toBe(false);
     await third.close();
   });
 
-  test("never push bulk actions out", async () => {
+  testOfFile("never push bulk actions out", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.runs.add(job, queued(1));
@@ -272,7 +277,7 @@ describe("runs of rules", () => {
   });
 });
 
-test("a store of version 1 gets the tables of bulk actions, and keeps its commands", async () => {
+testOfFile("a store of version 1 gets the tables of bulk actions, and keeps its commands", async () => {
   const file = newFile();
   const first = await openStore({ file, now });
   await first.commands.add(command);

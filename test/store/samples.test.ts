@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { openStore, type Sample, type Store } from "../../src/store/store.ts";
+import type { Sample, Store } from "../../src/store/store.ts";
+import { openStore, testOfFile } from "../any-store.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
@@ -20,12 +21,12 @@ const at = (time: number, changes: Partial<Sample> = {}): Sample => ({
   energy: 100,
   ...changes,
 });
-const packAll = (store: Store, now: number) => {
-  while (store.samples.pack(now));
+const packAll = async (store: Store, now: number) => {
+  while (await store.samples.pack(now));
 };
 const keep = { raw: 2, hourly: 730 };
-const pruneAll = (store: Store, now: number) => {
-  while (store.samples.prune(now, keep));
+const pruneAll = async (store: Store, now: number) => {
+  while (await store.samples.prune(now, keep));
 };
 
 describe("samples", () => {
@@ -45,19 +46,19 @@ describe("samples", () => {
     await fc.assert(
       fc.asyncProperty(samples, fc.nat(60), fc.integer({ min: 0, max: 30 }), async (rows, cut, hours) => {
         const store = await open();
-        store.samples.append(rows.slice(0, cut));
-        packAll(store, start + hours * hour);
-        store.samples.append(rows.slice(cut));
+        await store.samples.append(rows.slice(0, cut));
+        await packAll(store, start + hours * hour);
+        await store.samples.append(rows.slice(cut));
         const expected = (minerId: number, from: number, to: number) =>
           rows
             .filter((row) => row.minerId === minerId && row.time >= from && row.time < to)
             .sort((a, b) => a.time - b.time);
         for (const now of [0, start + 20 * hour, end]) {
-          packAll(store, now);
+          await packAll(store, now);
           for (const minerId of [1, 5, 9]) {
             const [from, to] = [start + 3 * hour, start + 17 * hour + 1234];
-            expect(normal(store.samples.read(minerId, from, to))).toEqual(normal(expected(minerId, from, to)));
-            expect(normal(store.samples.read(minerId, 0, end))).toEqual(normal(expected(minerId, 0, end)));
+            expect(normal(await store.samples.read(minerId, from, to))).toEqual(normal(expected(minerId, from, to)));
+            expect(normal(await store.samples.read(minerId, 0, end))).toEqual(normal(expected(minerId, 0, end)));
           }
         }
         await store.close();
@@ -66,17 +67,17 @@ describe("samples", () => {
     );
   });
 
-  test("leave the raw table after their hour, in bounded steps", async () => {
+  testOfFile("leave the raw table after their hour, in bounded steps", async () => {
     const file = join(folder(), "rigbridge.db");
     const store = await openStore({ file, now: () => start });
-    store.samples.append(Array.from({ length: 10 }, (_, index) => at(start + index, { minerId: index + 1 })));
-    store.samples.append([at(start + hour + 5)]);
-    expect(store.samples.pack(start + hour)).toBe(false);
-    expect(store.samples.pack(start + hour + 300_000)).toBe(true);
+    await store.samples.append(Array.from({ length: 10 }, (_, index) => at(start + index, { minerId: index + 1 })));
+    await store.samples.append([at(start + hour + 5)]);
+    expect(await store.samples.pack(start + hour)).toBe(false);
+    expect(await store.samples.pack(start + hour + 300_000)).toBe(true);
     const raw = new DatabaseSync(file);
     const rows = () => raw.prepare("select count(*) as rows from sample").get()?.rows;
     expect(rows()).toBe(7);
-    packAll(store, start + hour + 300_000);
+    await packAll(store, start + hour + 300_000);
     expect(rows()).toBe(1);
     expect(raw.prepare("select count(*) as rows from sample_hour").get()).toMatchObject({ rows: 10 });
     raw.close();
@@ -85,17 +86,17 @@ describe("samples", () => {
 
   test("older than the raw days become hourly means, and then go", async () => {
     const store = await open();
-    store.samples.append([
+    await store.samples.append([
       at(start, { hashrate: 100, power: null, energy: null }),
       at(start + 10_000, { hashrate: 300, power: 20, energy: 50 }),
       at(start + hour, { hashrate: 7, power: null, energy: 60 }),
       at(start + 3 * day, { hashrate: 9 }),
     ]);
-    packAll(store, end);
-    pruneAll(store, start + 3 * day - 1);
-    expect(store.samples.read(1, 0, end)).toHaveLength(4);
-    pruneAll(store, start + 3 * day);
-    expect(store.samples.read(1, 0, end)).toEqual([
+    await packAll(store, end);
+    await pruneAll(store, start + 3 * day - 1);
+    expect(await store.samples.read(1, 0, end)).toHaveLength(4);
+    await pruneAll(store, start + 3 * day);
+    expect(await store.samples.read(1, 0, end)).toEqual([
       at(start, { hashrate: 200, power: 20, energy: 50 }),
       at(start + hour, { hashrate: 7, power: null, energy: 60 }),
       at(start + 3 * day, { hashrate: 9 }),
@@ -106,64 +107,67 @@ describe("samples", () => {
   test("on the newest days on record are kept, whatever the clock says, and older ones are dropped", async () => {
     const store = await open();
     const days = Array.from({ length: 6 }, (_, index) => start + index * day);
-    store.samples.append(days.map((time) => at(time)));
+    await store.samples.append(days.map((time) => at(time)));
     const inTenYears = start + 3_650 * day;
-    store.samples.append([at(inTenYears)]);
-    packAll(store, inTenYears + day);
-    while (store.samples.prune(inTenYears + 40 * day, { raw: 2, hourly: 5 }));
-    expect(store.samples.read(1, 0, inTenYears + 1).map(({ time }) => time)).toEqual([...days.slice(2), inTenYears]);
-    while (store.samples.prune(start + 6 * day, { raw: 2, hourly: 5 }));
-    expect(store.samples.read(1, 0, end)).toHaveLength(4);
+    await store.samples.append([at(inTenYears)]);
+    await packAll(store, inTenYears + day);
+    while (await store.samples.prune(inTenYears + 40 * day, { raw: 2, hourly: 5 }));
+    expect((await store.samples.read(1, 0, inTenYears + 1)).map(({ time }) => time)).toEqual([
+      ...days.slice(2),
+      inTenYears,
+    ]);
+    while (await store.samples.prune(start + 6 * day, { raw: 2, hourly: 5 }));
+    expect(await store.samples.read(1, 0, end)).toHaveLength(4);
     await store.close();
   });
 
   test("can arrive late in a packed hour and a folded day", async () => {
     const store = await open();
-    store.samples.append([at(start + 5)]);
-    packAll(store, start + 2 * hour);
-    store.samples.append([at(start + 1), at(start + 5, { hashrate: 8 })]);
-    packAll(store, start + 2 * hour);
-    expect(store.samples.read(1, 0, end).map(({ time, hashrate }) => [time - start, hashrate])).toEqual([
+    await store.samples.append([at(start + 5)]);
+    await packAll(store, start + 2 * hour);
+    await store.samples.append([at(start + 1), at(start + 5, { hashrate: 8 })]);
+    await packAll(store, start + 2 * hour);
+    expect((await store.samples.read(1, 0, end)).map(({ time, hashrate }) => [time - start, hashrate])).toEqual([
       [1, 1e9],
       [5, 8],
     ]);
-    pruneAll(store, start + 4 * day);
-    store.samples.append([at(start + hour)]);
-    packAll(store, end);
-    pruneAll(store, start + 4 * day);
-    expect(store.samples.read(1, 0, end).map(({ time }) => time - start)).toEqual([0, hour]);
+    await pruneAll(store, start + 4 * day);
+    await store.samples.append([at(start + hour)]);
+    await packAll(store, end);
+    await pruneAll(store, start + 4 * day);
+    expect((await store.samples.read(1, 0, end)).map(({ time }) => time - start)).toEqual([0, hour]);
     await store.close();
   });
 
   test("of a deleted miner are deleted at every age, and others are kept", async () => {
     const store = await open();
     for (const minerId of [1, 2]) {
-      store.samples.append([at(start, { minerId })]);
-      packAll(store, end);
-      pruneAll(store, start + 4 * day);
-      store.samples.append([at(start + 4 * day, { minerId })]);
-      packAll(store, end);
-      store.samples.append([at(start + 5 * day, { minerId })]);
+      await store.samples.append([at(start, { minerId })]);
+      await packAll(store, end);
+      await pruneAll(store, start + 4 * day);
+      await store.samples.append([at(start + 4 * day, { minerId })]);
+      await packAll(store, end);
+      await store.samples.append([at(start + 5 * day, { minerId })]);
     }
-    store.samples.forget(1);
-    expect(store.samples.read(1, 0, end)).toEqual([]);
-    expect(store.samples.read(2, 0, end)).toHaveLength(3);
+    await store.samples.forget(1);
+    expect(await store.samples.read(1, 0, end)).toEqual([]);
+    expect(await store.samples.read(2, 0, end)).toHaveLength(3);
     await store.close();
   });
 
-  test("are kept while another program locks the file, can be read, and are written with the next", async () => {
+  testOfFile("are kept while another program locks the file, can be read, and are written with the next", async () => {
     const file = join(folder(), "rigbridge.db");
     let store = await openStore({ file, now: () => start });
     const raw = new DatabaseSync(file);
     raw.exec("begin immediate");
-    store.samples.append([at(start)]);
-    expect(store.samples.read(1, 0, end)).toEqual([at(start)]);
+    await store.samples.append([at(start)]);
+    expect(await store.samples.read(1, 0, end)).toEqual([at(start)]);
     raw.exec("rollback");
     raw.close();
-    store.samples.append([at(start + 1)]);
+    await store.samples.append([at(start + 1)]);
     await store.close();
     store = await openStore({ file, now: () => start });
-    expect(store.samples.read(1, 0, end)).toEqual([at(start), at(start + 1)]);
+    expect(await store.samples.read(1, 0, end)).toEqual([at(start), at(start + 1)]);
     await store.close();
   });
 });

@@ -11,6 +11,6 @@ for (let count = 0; ; count++) {
   const command = { minerId: added.id, minerName: "", actor: "", action: "stop", parameters: {} };
   writeSync(1, `command ${(await store.commands.add(command)).id}\n`);
   writeSync(1, `notification ${store.notifications.raise(newNotification())?.id}\n`);
-  store.samples.append([{ minerId: added.id, time: 1_000, hashrate: 1, power: 1, temperature: 1, energy: 1 }]);
+  await store.samples.append([{ minerId: added.id, time: 1_000, hashrate: 1, power: 1, temperature: 1, energy: 1 }]);
   writeSync(1, `sample ${added.id}\n`);
 }

@@ -41,7 +41,7 @@ beforeAll(async () => {
   };
   const unknown = { energy: null, cost: null, profit: null, compared: 0, uncosted: 30 * hourSeconds };
   const key = { date, groupId: 1, coin: "BTC", algorithm: "sha256", currency: "USD" };
-  dashboard.store.moneyDays.add([
+  await dashboard.store.moneyDays.add([
     [{ ...key, minerId: 1_000_000_001 }, sums],
     [
       { ...key, minerId: 1_000_000_002 },

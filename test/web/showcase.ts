@@ -75,7 +75,7 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
   const date = new Date(now).toLocaleDateString("sv-SE", { timeZone: "Europe/Berlin" });
   // The two rooms since this morning.
   for (const [index, energy] of [5.8, 0.13].entries())
-    store.moneyDays.add([
+    await store.moneyDays.add([
       [
         { date, minerId: study + index, groupId: 1 + index, coin: "BTC", algorithm: "sha256", currency: "EUR" },
         {
@@ -116,7 +116,7 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
       hashrate: hashrate * factor,
       miners: hashing.length,
     };
-    store.farmSamples.append({ currency: "EUR", samples: [sample], hashrates: [hashes] });
+    await store.farmSamples.append({ currency: "EUR", samples: [sample], hashrates: [hashes] });
   }
 }
 

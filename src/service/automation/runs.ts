@@ -66,7 +66,7 @@ export class RunExecutor implements Runs {
 
   async begin({ cause, occurrence, caller, minerIds, steps, texts }: RunRequest): Promise<RunRecord | "seen"> {
     const { store } = this.#options;
-    if (store.runs.isBegun(occurrence)) return "seen";
+    if (await store.runs.isBegun(occurrence)) return "seen";
     if (this.#jobs.size >= mostRuns)
       throw new RigbridgeError("too.many", `${mostRuns} runs of rules and schedules are under way already`);
     const { kind: action } = cause;

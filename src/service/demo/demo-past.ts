@@ -63,13 +63,13 @@ export class DemoPast {
   }
 
   /** Creates the past once every demo rig has been read; true when done. Never throws. */
-  turn(): boolean {
+  async turn(): Promise<boolean> {
     const { registry, log } = this.#options;
     const entries = [...registry.all()].filter(({ facts }) => isDemo(facts.id));
     const rigs = entries.map((entry) => this.#nowOf(entry));
     if (!rigs.every((rig) => rig !== null)) return false;
     try {
-      this.#make(rigs);
+      await this.#make(rigs);
     } catch (error) {
       log.error({ err: error }, "the past of the demo could not be made up");
     }
@@ -84,7 +84,7 @@ export class DemoPast {
     return { id, groups: lineOf(groupId, this.#options.store.groups), hashrate, power, temperature, figures };
   }
 
-  #make(rigs: readonly Now[]): void {
+  async #make(rigs: readonly Now[]): Promise<void> {
     const { demoStore, now, rates } = this.#options;
     const samples: Sample[] = [];
     const end = Math.floor(now() / minuteMs) * minuteMs;
@@ -92,10 +92,10 @@ export class DemoPast {
       for (let time = end - from; time < end - to; time += step) {
         const moment = new Map<Now, Doing>(rigs.map((rig) => [rig, doing(rig.id, time)]));
         for (const [rig, how] of moment) samples.push(sampleOf(rig, how, time));
-        demoStore.farmSamples.append(farmMoment(moment, time, rates.currency));
+        await demoStore.farmSamples.append(farmMoment(moment, time, rates.currency));
       }
-    demoStore.samples.append(samples);
-    demoStore.moneyDays.add(this.#money(rigs, end));
+    await demoStore.samples.append(samples);
+    await demoStore.moneyDays.add(this.#money(rigs, end));
   }
 
   /** What each earned and cost on each of the days, by the hours of which it ran. */

@@ -138,7 +138,7 @@ function bothRuns(own: RunLog, demo: RunLog, shown: () => boolean): RunLog {
   const of = (id: number): RunLog => (isDemo(id) ? demo : own);
   return {
     add: (run, results) => of(results[0]?.minerId ?? 0).add(run, results),
-    isBegun: (occurrence) => own.isBegun(occurrence) || demo.isBegun(occurrence),
+    isBegun: async (occurrence) => (await own.isBegun(occurrence)) || (await demo.isBegun(occurrence)),
     get: (id) => of(id).get(id),
     list: async (userId) => {
       const runs = await own.list(userId);
@@ -163,27 +163,27 @@ function bothRuleLogs(own: RuleLog, demo: RuleLog, shown: () => boolean): RuleLo
     isDemo(row.ownerId) || isDemo(row.minerId);
   const isOwn = (row: { readonly ownerId: number; readonly minerId: number }): boolean => !isOfDemo(row);
   return {
-    eachState: (take) => {
-      own.eachState(take);
-      demo.eachState(take);
+    eachState: async (take) => {
+      await own.eachState(take);
+      await demo.eachState(take);
     },
-    save: (states, gone, traces) =>
-      demo.save(states.filter(isOfDemo), gone.filter(isOfDemo), traces.filter(isOfDemo)) &&
+    save: async (states, gone, traces) =>
+      (await demo.save(states.filter(isOfDemo), gone.filter(isOfDemo), traces.filter(isOfDemo))) &&
       own.save(states.filter(isOwn), gone.filter(isOwn), traces.filter(isOwn)),
-    traces: (kind, ownerId, limit) => {
-      const traces = isDemo(ownerId) ? [] : own.traces(kind, ownerId, limit);
-      return shown() ? newest([...traces, ...demo.traces(kind, ownerId, limit)], limit) : traces;
+    traces: async (kind, ownerId, limit) => {
+      const traces = isDemo(ownerId) ? [] : await own.traces(kind, ownerId, limit);
+      return shown() ? newest([...traces, ...(await demo.traces(kind, ownerId, limit))], limit) : traces;
     },
-    recentTraces: (filter) => {
-      const traces = own.recentTraces(filter);
-      return shown() ? newest([...traces, ...demo.recentTraces(filter)], filter.limit) : traces;
+    recentTraces: async (filter) => {
+      const traces = await own.recentTraces(filter);
+      return shown() ? newest([...traces, ...(await demo.recentTraces(filter))], filter.limit) : traces;
     },
     get lastTraceId() {
       return Math.max(own.lastTraceId, demo.lastTraceId);
     },
-    forget: (kind, ownerId) => {
-      own.forget(kind, ownerId);
-      demo.forget(kind, ownerId);
+    forget: async (kind, ownerId) => {
+      await own.forget(kind, ownerId);
+      await demo.forget(kind, ownerId);
     },
   };
 }
@@ -191,18 +191,18 @@ function bothRuleLogs(own: RuleLog, demo: RuleLog, shown: () => boolean): RuleLo
 function bothMoneyDays(own: MoneyDays, demo: MoneyDays, shown: () => boolean): MoneyDays {
   const days = (): readonly MoneyDays[] => (shown() ? [own, demo] : [own]);
   return {
-    add: (batch) => {
+    add: async (batch) => {
       const isOfDemo = Object.groupBy(batch, ([{ minerId }]) => (isDemo(minerId) ? "demo" : "own"));
-      own.add(isOfDemo.own ?? []);
-      demo.add(isOfDemo.demo ?? []);
+      await own.add(isOfDemo.own ?? []);
+      await demo.add(isOfDemo.demo ?? []);
     },
-    sums: (query) => days().flatMap((each) => each.sums(query)),
+    sums: async (query) => (await Promise.all(days().map((each) => each.sums(query)))).flat(),
     ofMiners: (date, minerIds, currency) => {
       const ids = Array.from(minerIds);
       return ids.some(isDemo) ? demo.ofMiners(date, ids, currency) : own.ofMiners(date, ids, currency);
     },
-    dates: () => {
-      const spans = days().flatMap((each) => each.dates() ?? []);
+    dates: async () => {
+      const spans = (await Promise.all(days().map((each) => each.dates()))).filter((span) => span !== null);
       const [first, last] = [
         spans.map((span) => span.first).sort()[0],
         spans
@@ -212,7 +212,8 @@ function bothMoneyDays(own: MoneyDays, demo: MoneyDays, shown: () => boolean): M
       ];
       return first === undefined || last === undefined ? null : { first, last };
     },
-    costs: (currency) => new Map(days().flatMap((each) => [...each.costs(currency)])),
+    costs: async (currency) =>
+      new Map((await Promise.all(days().map((each) => each.costs(currency)))).flatMap((costs) => [...costs])),
     forget: (minerId) => (isDemo(minerId) ? demo : own).forget(minerId),
     prune: (date) => own.prune(date),
   };

@@ -38,7 +38,7 @@ export const farmHistoryOperations = (context: FarmHistoryContext): Pick<MiningS
           message: `starts a range of about ${samples} samples; at most ${mostReadings} are read`,
         });
       if (mistakes.length > 0) throw invalidAll(mistakes);
-      return shares.measured(caller, samples * costs.reading, () =>
+      return shares.measuredRead(caller, samples * costs.reading, () =>
         answerOf({ groups, from, to, step }, input, context),
       );
     }),
@@ -70,14 +70,19 @@ function samplesIn(from: number, to: number, { settings: { history }, now }: Far
   return Math.ceil(raw / farmSpans.raw + Math.min(seconds, history.hourly * 86_400) / farmSpans.mean);
 }
 
-function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHistory">, context: FarmHistoryContext) {
+async function answerOf(
+  { groups, from, to, step }: Asked,
+  input: Input<"getSummaryHistory">,
+  context: FarmHistoryContext,
+) {
   const { store, demoStore, algorithmId } = context;
   const { currency } = context.rates;
   const parts = [store.farmSamples, demoStore.farmSamples];
-  const algorithms = algorithmsIn(parts.map((part) => part.algorithms({ groups, from, to })));
+  const algorithms = algorithmsIn(await Promise.all(parts.map((part) => part.algorithms({ groups, from, to }))));
   const given = input.algorithm;
   const algorithm = given === undefined ? (algorithms[0] ?? null) : (algorithmId(given) ?? given);
-  const [own = [], demo = []] = parts.map((part) => part.read({ groups, from, to, step, currency, algorithm }));
+  const asked = { groups, from, to, step, currency, algorithm };
+  const [own = [], demo = []] = await Promise.all(parts.map((part) => part.read(asked)));
   const points = pointsOf(together(own, demo, step), step);
   if (points.length > mostPoints) throw invalidAll([tooManyPoints(points.length)]);
   return { step: step / 1000, algorithm, algorithms, currency, points };

@@ -54,8 +54,8 @@ export class FarmRecorder {
       const working = entries.filter(({ facts }) => facts.repair === null);
       const [demos, own] = [working.filter(isOfDemo), working.filter((entry) => !isOfDemo(entry))];
       for (const [into, some] of [[store, own] as const, [demoStore, demos] as const]) {
-        if (some.length > 0) into.farmSamples.append(this.#moment(some, time));
-        into.farmSamples.prune(now(), settings.history);
+        if (some.length > 0) await into.farmSamples.append(this.#moment(some, time));
+        await into.farmSamples.prune(now(), settings.history);
       }
       if (this.#failing) log.info("the farm's history is written again");
       this.#failing = false;

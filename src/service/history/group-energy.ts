@@ -30,13 +30,18 @@ export class GroupEnergy {
   }
 
   /** Throws store.full; the values are kept and written with the next save. */
-  save(): void {
+  async save(): Promise<void> {
     if (this.#unsaved.size === 0) return;
     const saved = this.#store.groupEnergies.all();
-    this.#store.groupEnergies.save(
-      new Map([...this.#unsaved].map(([id, wattHours]) => [id, (saved.get(id) ?? 0) + wattHours])),
+    const batch = new Map(this.#unsaved);
+    await this.#store.groupEnergies.save(
+      new Map([...batch].map(([id, wattHours]) => [id, (saved.get(id) ?? 0) + wattHours])),
     );
-    this.#unsaved.clear();
+    for (const [id, wattHours] of batch) {
+      const rest = (this.#unsaved.get(id) ?? 0) - wattHours;
+      if (rest > 0) this.#unsaved.set(id, rest);
+      else this.#unsaved.delete(id);
+    }
   }
 
   /** Last stored Wh; null until one of its miners has reported any. */

@@ -26,18 +26,18 @@ export const historyOperations = (
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: ({ id, ...requested }, caller) =>
-    shares.inTurn(() => {
+    shares.inTurn(async () => {
       checkMiner(id, caller);
       shares.take(caller, costs.look);
       const { from, to, step, mistakes } = rangeOf(requested, now());
       const recorder = recorderOf(id);
-      const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
+      const readings = mistakes.length > 0 ? 0 : await recorder.count(id, from, to - 1);
       if (readings > mostReadings) mistakes.push(tooMany(readings));
       else if (step === 0 && readings > mostPoints) mistakes.push(tooManyPoints(readings));
       if (mistakes.length > 0) throw invalidAll(mistakes);
-      return shares.measured(caller, readings * costs.reading, () => {
+      return shares.measuredRead(caller, readings * costs.reading, async () => {
         const points = new Points(step);
-        recorder.each(id, from, to, points.take);
+        await recorder.each(id, from, to, points.take);
         return { step: step / 1000, points: points.all() };
       });
     }),

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { Mutex } from "../../async/index.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { briefOf } from "../../fleet/state.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
@@ -19,6 +20,7 @@ export class Recorder {
   readonly #timer: NodeJS.Timeout;
   readonly #energy = new Map<number, number>();
   readonly #groupEnergy: GroupEnergy;
+  readonly #turns = new Mutex();
   #samples: Sample[] = [];
   #failing = false;
 
@@ -29,8 +31,12 @@ export class Recorder {
     this.#log = log;
     for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
     this.#groupEnergy = new GroupEnergy(store);
-    this.#try(() => this.#groupEnergy.save());
-    this.#timer = setInterval(() => this.#turn(), writeIntervalMs);
+    this.#timer = setInterval(() => void this.#turn(), writeIntervalMs);
+  }
+
+  /** Call it before the first reading. */
+  start(): Promise<void> {
+    return this.#inTurn(() => this.#groupEnergy.save());
   }
 
   /** Records the reading of a rig. */
@@ -43,14 +49,15 @@ export class Recorder {
   }
 
   /** The samples of a rig in any order, including unsaved ones. */
-  each(minerId: number, from: number, to: number, take: TakeSample): void {
-    this.#store.samples.each(minerId, from, to, take);
-    for (const sample of this.#samples)
+  async each(minerId: number, from: number, to: number, take: TakeSample): Promise<void> {
+    const unsaved = this.#samples;
+    await this.#store.samples.each(minerId, from, to, take);
+    for (const sample of unsaved)
       if (sample.minerId === minerId && sample.time >= from && sample.time < to) takeSample(sample, take);
   }
 
   /** The approximate number of those samples. */
-  count(minerId: number, from: number, to: number): number {
+  count(minerId: number, from: number, to: number): Promise<number> {
     return this.#store.samples.count(minerId, from, to);
   }
 
@@ -69,49 +76,51 @@ export class Recorder {
     this.#samples = this.#samples.filter((sample) => sample.minerId !== minerId);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#try(() => this.#write());
+    await this.#inTurn(() => this.#write());
   }
 
-  #turn(): void {
+  #turn(): Promise<void> {
     const { samples } = this.#store;
-    this.#try(() => {
-      this.#write();
-      for (let step = 0; step < stepsAtOnce && samples.pack(this.#now()); step += 1);
-      for (let step = 0; step < stepsAtOnce && samples.prune(this.#now(), this.#settings.history); step += 1);
+    return this.#inTurn(async () => {
+      await this.#write();
+      for (let step = 0; step < stepsAtOnce && (await samples.pack(this.#now())); step += 1);
+      for (let step = 0; step < stepsAtOnce && (await samples.prune(this.#now(), this.#settings.history)); step += 1);
     });
   }
 
   /** If a write fails, the store keeps the values for the next one, and as many samples as it can. */
-  #write(): void {
+  async #write(): Promise<void> {
     const samples = this.#samples;
     this.#samples = [];
     const latest = new Map<number, number>();
     for (const { minerId, energy } of samples) if (energy !== null) latest.set(minerId, energy);
     const batch = [...latest].map(([minerId, energy]) => ({ minerId, energy }));
     try {
-      if (samples.length > 0) this.#store.samples.append(samples);
+      if (samples.length > 0) await this.#store.samples.append(samples);
     } finally {
-      if (batch.length > 0) this.#store.memory.saveEnergy(batch);
+      if (batch.length > 0) await this.#store.memory.saveEnergy(batch);
     }
     for (const { minerId, energy } of batch) {
       this.#groupEnergy.add(minerId, energy - (this.#energy.get(minerId) ?? 0));
       this.#energy.set(minerId, energy);
     }
-    this.#groupEnergy.save();
-    this.#store.flush();
+    await this.#groupEnergy.save();
+    await this.#store.flush();
   }
 
-  /** A failure is logged once; reads and commands continue. */
-  #try(work: () => void): void {
-    try {
-      work();
-      if (this.#failing) this.#log.info("history is written again");
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) this.#log.error({ err: error }, "history cannot be written");
-      this.#failing = true;
-    }
+  /** One write at a time. A failure is logged once; reads and commands continue. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    return this.#turns.run(async () => {
+      try {
+        await work();
+        if (this.#failing) this.#log.info("history is written again");
+        this.#failing = false;
+      } catch (error) {
+        if (!this.#failing) this.#log.error({ err: error }, "history cannot be written");
+        this.#failing = true;
+      }
+    });
   }
 }

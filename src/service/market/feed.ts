@@ -147,7 +147,7 @@ export class Feed<Settings, Value> {
       const [failure] = failures;
       const odd = failure === undefined ? remarks[0] : messageOf(failure, this.host);
       this.#problem = odd === undefined ? null : startingWith(this.host, odd);
-      this.#keep(kept, now);
+      await this.#keep(kept, now);
       return true;
     } catch (error) {
       if (this.#context.closing.aborted) return false;
@@ -167,9 +167,9 @@ export class Feed<Settings, Value> {
     this.#problem = problem;
   }
 
-  #keep(value: Value, now: number): void {
+  async #keep(value: Value, now: number): Promise<void> {
     try {
-      this.#context.kept.save(this.key, value, now);
+      await this.#context.kept.save(this.key, value, now);
     } catch (error) {
       this.#context.log.warn({ err: error, source: this.host }, "the value of a source cannot be kept");
     }

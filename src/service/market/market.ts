@@ -115,11 +115,8 @@ export class Market {
   /** Drops data of sources that were removed from the configuration. */
   #forgetOthers(): void {
     const { kept, log } = this.#context;
-    try {
-      kept.keep(new Set([...this.#coinSources.map(({ feed }) => feed.key), ...this.#prices.map(({ key }) => key)]));
-    } catch (error) {
-      log.warn({ err: error }, "the values of old sources cannot be removed");
-    }
+    const used = new Set([...this.#coinSources.map(({ feed }) => feed.key), ...this.#prices.map(({ key }) => key)]);
+    kept.keep(used).catch((error: unknown) => log.warn({ err: error }, "the values of old sources cannot be removed"));
   }
 
   #dirty(): void {

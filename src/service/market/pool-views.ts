@@ -24,7 +24,11 @@ interface Account {
 }
 
 /** Not kept: such a value is minutes old, and each start requests it again. */
-const notKept: FeedContext["kept"] = { get: () => undefined, save: () => undefined, keep: () => undefined };
+const notKept: FeedContext["kept"] = {
+  get: () => undefined,
+  save: async () => undefined,
+  keep: async () => undefined,
+};
 /** Limit of accounts and workers that are queried; each takes a request every few minutes. */
 const mostAccounts = 1_000;
 /** ms between two checks of which pools rigs use. */

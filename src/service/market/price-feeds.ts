@@ -90,11 +90,9 @@ function byTopic({ settings, curve }: PriceFeed, topic: string, context: PriceFe
     });
     if (facts === null) return;
     curve.take(facts.periods, currency, at);
-    try {
-      kept.save(key, held(curve, currency), at);
-    } catch (error) {
+    kept.save(key, held(curve, currency), at).catch((error: unknown) => {
       context.log.warn({ err: error, source: topic }, "the value of a source cannot be kept");
-    }
+    });
     changed();
   };
   closing.addEventListener(

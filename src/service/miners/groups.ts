@@ -75,8 +75,8 @@ export function groupOperations(
       const maximum = store.roomMaxima.all().find(({ room }) => room === `group-${id}`);
       if (maximum !== undefined) await store.roomMaxima.remove(maximum.id);
       await forgetFor(store, "groups", id);
-      store.groupEnergies.forget(id);
-      store.farmSamples.forget(id);
+      await store.groupEnergies.forget(id);
+      await store.farmSamples.forget(id);
       regrouped();
       return done(`Group ${group.name} removed`);
     },

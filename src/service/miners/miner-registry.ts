@@ -226,13 +226,13 @@ export class MinerRegistry extends MinerEntries {
     this.#takeOut(id, "The miner was removed");
     this.arrange();
     this.#options.recorderOf(id).forget(id);
-    this.#options.ledgerOf(id).forget(id);
+    await this.#options.ledgerOf(id).forget(id);
     const store = this.#storeOf(id);
     await saveRepair(store.repairs, id, null, this.#options.now());
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
-    store.power.forget(id);
+    await store.power.forget(id);
   }
 
   /** Its history stays. */
@@ -252,7 +252,8 @@ export class MinerRegistry extends MinerEntries {
       await store.miners.remove(id);
       if (this.entries.has(id)) await this.remove(id);
     }
-    for (const { id } of [{ id: allMiners }, { id: 0 }, ...demoStore.groups.all()]) demoStore.farmSamples.forget(id);
+    for (const { id } of [{ id: allMiners }, { id: 0 }, ...demoStore.groups.all()])
+      await demoStore.farmSamples.forget(id);
   }
 
   /** Call it when groups or their miners have changed. */

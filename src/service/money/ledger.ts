@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { Mutex } from "../../async/index.ts";
 import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
@@ -61,7 +62,9 @@ export class Ledger {
   readonly #last = new Map<number, MoneyRead>();
   #unsaved = new Map<string, { readonly key: MoneyKey; sums: MoneySums }>();
   /** The cost of each miner's energy. */
-  #costs: Map<number, number>;
+  #costs = new Map<number, number>();
+  /** Writes, and reads of what is partly unwritten, one after another. */
+  readonly #turns = new Mutex();
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #failing = false;
@@ -69,9 +72,13 @@ export class Ledger {
 
   constructor(options: LedgerOptions) {
     this.#options = options;
-    this.#costs = options.days.costs(options.rates.currency);
     this.#timer = setInterval(() => void this.#turn(), writeIntervalMs);
     this.#timer.unref();
+  }
+
+  /** Call it before the first read. */
+  async start(): Promise<void> {
+    this.#costs = await this.#options.days.costs(this.#options.rates.currency);
   }
 
   /** Whether a read at this time counts. */
@@ -96,45 +103,58 @@ export class Ledger {
   }
 
   /** Earnings and costs of these miners on a local date so far; null if nothing was counted. */
-  sumsOf(minerIds: ReadonlySet<number>, date: string): MoneySums | null {
+  sumsOf(minerIds: ReadonlySet<number>, date: string): Promise<MoneySums | null> {
     const { days, rates } = this.#options;
     const { currency } = rates;
-    const stored = days.ofMiners(date, minerIds, currency);
-    const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
-      key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
-    );
-    const [first, ...others] = [...(stored === null ? [] : [stored]), ...unsaved];
-    return first === undefined ? null : others.reduce(addedSums, first);
+    return this.#turns.run(async () => {
+      const stored = await days.ofMiners(date, minerIds, currency);
+      const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
+        key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
+      );
+      const [first, ...others] = [...(stored === null ? [] : [stored]), ...unsaved];
+      return first === undefined ? null : others.reduce(addedSums, first);
+    });
   }
 
   /** Drops a removed miner; its earnings stay in the sums. */
-  forget(minerId: number): void {
-    this.#try();
+  async forget(minerId: number): Promise<void> {
     this.#last.delete(minerId);
-    if (this.#costs.delete(minerId)) this.#try(() => this.#options.days.forget(minerId));
+    const hasCost = this.#costs.delete(minerId);
+    await this.#try();
+    if (hasCost) await this.#try(() => this.#options.days.forget(minerId));
   }
 
   /** Throws store.full; the sums are kept for the next write. */
-  save(): void {
-    if (this.#unsaved.size === 0) return;
-    this.#options.days.add([...this.#unsaved.values()].map(({ key, sums }) => [key, sums] as const));
-    this.#unsaved = new Map();
+  save(): Promise<void> {
     const { localTime, now, settings, days } = this.#options;
-    const oldest = localTime(now() - settings.history.hourly * dayMs).date;
-    if (oldest !== this.#prunedOn) days.prune(oldest);
-    this.#prunedOn = oldest;
+    return this.#turns.run(async () => {
+      if (this.#unsaved.size === 0) return;
+      const batch = this.#unsaved;
+      this.#unsaved = new Map();
+      try {
+        await days.add([...batch.values()].map(({ key, sums }) => [key, sums] as const));
+      } catch (error) {
+        const later = this.#unsaved;
+        this.#unsaved = batch;
+        for (const { key, sums } of later.values()) this.#sum(key, sums);
+        throw error;
+      }
+      const oldest = localTime(now() - settings.history.hourly * dayMs).date;
+      if (oldest !== this.#prunedOn) await days.prune(oldest);
+      this.#prunedOn = oldest;
+    });
   }
 
   /** Switches to another currency. */
-  takeCurrency(): void {
-    this.#try();
-    this.#costs = this.#options.days.costs(this.#options.rates.currency);
+  async takeCurrency(): Promise<void> {
+    await this.#try();
+    await this.start();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
-    this.#try();
+    await this.#try();
   }
 
   /** A miner without counted energy has cost nothing so far, unless that cannot be known. */
@@ -212,13 +232,13 @@ export class Ledger {
     } catch (error) {
       this.#options.log.error({ err: error }, "what miners earn and cost cannot be counted");
     }
-    if (!signal.aborted) this.#try();
+    if (!signal.aborted) await this.#try();
   }
 
   /** A failure is logged once. */
-  #try(work: () => void = () => this.save()): void {
+  async #try(work: () => Promise<void> = () => this.save()): Promise<void> {
     try {
-      work();
+      await work();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#options.log.error({ err: error }, "what miners earn and cost cannot be written");

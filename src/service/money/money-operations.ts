@@ -16,7 +16,7 @@ import type { Tariffs } from "./tariffs.ts";
 export interface MoneyContext {
   readonly days: MoneyDays;
   /** Writes unsaved sums. */
-  readonly save: () => void;
+  readonly save: () => Promise<void>;
   readonly store: Pick<Store, "groups">;
   readonly coins: Pick<Coins, "coin" | "algorithm">;
   readonly tariffs: Tariffs;
@@ -45,13 +45,13 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
     const access = accessBook.of(caller);
     shares.take(caller, costs.look);
     const { by, of, from, to } = spanOf(input, context);
-    save();
+    await save();
     const parents = parentsIn(enabled(context.store.groups).filter(({ id }) => access.seesGroup(id)));
     const lines = new Lines();
     const totals = new Lines();
-    for (const date of datesOf(days, from, to)) {
-      shares.measured(caller, 0, () => {
-        for (const row of days.sums({ from: date, to: date, letters: by === "day" ? 10 : 7, of, currency })) {
+    for (const date of datesIn(await days.dates(), from, to)) {
+      await shares.measuredRead(caller, 0, async () => {
+        for (const row of await days.sums({ from: date, to: date, letters: by === "day" ? 10 : 7, of, currency })) {
           if (!access.seesGroup(row.groupId)) continue;
           totals.add(row.period, 0, row);
           for (const subject of of === "group" ? withOuter(row.groupId, parents) : [row.subject])
@@ -188,8 +188,7 @@ class Lines {
 }
 
 /** The dates of a span that may have rows, oldest first. */
-function* datesOf(days: MoneyDays, from: string, to: string): Iterable<string> {
-  const known = days.dates();
+function* datesIn(known: Awaited<ReturnType<MoneyDays["dates"]>>, from: string, to: string): Iterable<string> {
   if (known === null) return;
   const last = to < known.last ? to : known.last;
   for (let date = from > known.first ? from : known.first; date <= last; date = dateBefore(date, -1)) yield date;

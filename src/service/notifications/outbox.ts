@@ -68,11 +68,11 @@ export class Outbox implements NoticeListener {
   }
 
   /** Settles the deliveries interrupted by the last stop. */
-  start(): void {
+  async start(): Promise<void> {
     const { rows, now } = this.#context;
     for (const { key } of rows.rows()) if (key !== null) this.#keys.add(key);
     const sending = [...rows.rows()].filter(({ state }) => state === "sending");
-    rows.change(sending.map((row) => ({ ...row, ...afterStop(this.#channels.get(row.channel), now()) })));
+    await rows.change(sending.map((row) => ({ ...row, ...afterStop(this.#channels.get(row.channel), now()) })));
   }
 
   raised(
@@ -104,7 +104,7 @@ export class Outbox implements NoticeListener {
         }),
       );
     if (added.length === 0) return;
-    rows.add(added);
+    this.#stored(rows.add(added));
     if (notification.key !== null) this.#keys.add(notification.key);
   }
 
@@ -123,8 +123,13 @@ export class Outbox implements NoticeListener {
       changed.push({ ...row, key: null, over: isUnsent && isTold ? text : row.over });
       if (!isUnsent && isTold && row.state !== "failed") added.push(this.#recovery(row, text, now()));
     }
-    if (changed.length > 0) rows.change(changed);
-    if (added.length > 0) rows.add(added);
+    if (changed.length > 0) this.#stored(rows.change(changed));
+    if (added.length > 0) this.#stored(rows.add(added));
+  }
+
+  /** They are in memory; a message leaves only once it is stored. */
+  #stored(writing: Promise<void>): void {
+    writing.catch((error: unknown) => this.#context.log.error({ err: error }, "a message could not be stored"));
   }
 
   /** Sends due messages, at most one per channel. Resolves when all are answered. */
@@ -202,7 +207,7 @@ export class Outbox implements NoticeListener {
     if (this.#sending.has(key)) return;
     const channel = this.#channels.get(key);
     if (channel === undefined) {
-      rows.change(waiting.map((row) => ({ ...row, ...channelGone, ended: now() })));
+      await rows.change(waiting.map((row) => ({ ...row, ...channelGone, ended: now() })));
       return;
     }
     const batch = this.#nextBatch(channel, waiting);
@@ -232,7 +237,7 @@ export class Outbox implements NoticeListener {
   async #deliver(channel: Channel, batch: readonly OutboxRow[]): Promise<void> {
     const { rows, format, log } = this.#context;
     const begun = batch.map((row): OutboxRow => ({ ...row, state: "sending", tries: row.tries + 1 }));
-    rows.change(begun);
+    await rows.change(begun);
     const outcome = await this.#send(channel, messageOf(begun, format, languageOf(channel.settings)));
     // An alarm that ended in the meantime has lost its key.
     const current = new Map([...rows.rows()].map((row) => [row.id, row]));
@@ -240,7 +245,7 @@ export class Outbox implements NoticeListener {
       const { key = null } = current.get(row.id) ?? {};
       return { ...row, key, ...this.#after(channel, row, outcome) };
     });
-    rows.change([...ended, ...this.#orphans(channel, ended)]);
+    await rows.change([...ended, ...this.#orphans(channel, ended)]);
     const { key } = channel.settings;
     const [first] = ended;
     if (outcome.kind === "sent") log.info({ channel: key, about: batch.length }, "a message was sent");

@@ -21,7 +21,7 @@ export interface RoomContext {
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
   /** Sums of these miners on a local date; null if nothing was counted. */
-  readonly sumsOf: (minerIds: readonly number[], date: string) => MoneySums | null;
+  readonly sumsOf: (minerIds: readonly number[], date: string) => Promise<MoneySums | null>;
   readonly localTime: LocalClock;
   readonly rates: Pick<Rates, "currency">;
   /** Epoch ms. */
@@ -31,8 +31,8 @@ export interface RoomContext {
 export const kindOf = ({ loop }: Room): ShownRoom["kind"] =>
   loop === null ? "power" : loop instanceof Heating ? "target" : "surplus";
 
-/** A room in the API. */
-export function presentRoom(room: Room, context: RoomContext): ShownRoom {
+/** A room in the API; `money`: of its miners today, null if nothing was counted. */
+export function presentRoom(room: Room, money: MoneySums | null, context: RoomContext): ShownRoom {
   const { registry, loops, holds } = context;
   const { key, name, groupId, loop, minerIds, max } = room;
   const entries = minerIds.flatMap((id) => registry.find(id) ?? []);
@@ -64,7 +64,7 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
     heldBy: holderOf(room, entries, context),
     highest: rigs.length === 0 ? null : Math.round(highestOf(rigs)),
     lowest: rigs.length === 0 ? null : Math.ceil(lowestOf(rigs)),
-    today: today(minerIds, context),
+    today: today(money, context),
   };
 }
 
@@ -164,9 +164,8 @@ function holderOf({ loop }: Room, entries: readonly Entry[], { loops, power }: R
   return null;
 }
 
-function today(minerIds: readonly number[], { sumsOf, localTime, rates, now }: RoomContext): ShownRoom["today"] {
+function today(sums: MoneySums | null, { localTime, rates, now }: RoomContext): ShownRoom["today"] {
   const { date } = localTime(now());
-  const sums = sumsOf(minerIds, date);
   const { energy = null, cost = null, revenue = null, profit = null } = sums ?? {};
   return {
     date,

@@ -25,7 +25,7 @@ export function roomOperations(context: RoomOperationsContext): RoomOperations {
   const shown = new ShownRooms(context);
   const visible = (access: Access): Room[] => loops.roomsNow().filter((room) => isVisible(room, access, context));
   return {
-    listRooms: async (_input, caller) => visible(accessBook.of(caller)).map((room) => shown.of(room)),
+    listRooms: async (_input, caller) => Promise.all(visible(accessBook.of(caller)).map((room) => shown.of(room))),
     changeRoom: async ({ key, target, power, on, max }, caller) => {
       const access = accessBook.of(caller);
       const room = visible(access).find((each) => each.key === key);
@@ -65,21 +65,21 @@ class ShownRooms {
     this.#context = context;
   }
 
-  of(room: Room): ShownRoom {
+  async of(room: Room): Promise<ShownRoom> {
+    const money = await this.#moneyOf(room);
     this.#renew();
-    const sumsOf: RoomContext["sumsOf"] = (ids, date) => this.#sumsOf(room, ids, date);
-    const shown = this.#shown.get(room.key) ?? presentRoom(room, { ...this.#context, sumsOf });
+    const shown = this.#shown.get(room.key) ?? presentRoom(room, money, this.#context);
     this.#shown.set(room.key, shown);
     return shown;
   }
 
   /** Reads within a minute count as one, so the sums are added up once a minute. */
-  #sumsOf({ key }: Room, ids: readonly number[], date: string): MoneySums | null {
-    const { now, sumsOf } = this.#context;
+  async #moneyOf({ key, minerIds }: Room): Promise<MoneySums | null> {
+    const { now, sumsOf, localTime } = this.#context;
     const minute = Math.floor(now() / 60_000);
     const known = this.#sums.get(key);
     if (known?.minute === minute) return known.sums;
-    const sums = sumsOf(ids, date);
+    const sums = await sumsOf(minerIds, localTime(now()).date);
     this.#sums.set(key, { minute, sums });
     return sums;
   }

@@ -12,7 +12,7 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
     settings: settings.now,
     accessBook,
     rigs: () => registry.fleet.all(),
-    add: (miner) => operations.addMiner(miner, { actor: "service" }),
+    add: (miner) => core.definitions.run(() => operations.addMiner(miner, { actor: "service" })),
     notices,
     interfaces: options.interfaces ?? ownInterfaces,
     now,

@@ -42,7 +42,7 @@ export function openHistory(core: Core, { registry }: Miners) {
       stop = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
       if (options.demo?.hasPast !== true) return;
       stopPast = byTimer(async () => {
-        if (past.turn()) stopPast();
+        if (await past.turn()) stopPast();
       }, demoTurnMs);
     },
     close: () => {

@@ -23,20 +23,27 @@ export function openLedgers(core: Core, takeRest: (closing: AbortSignal) => Prom
   const [own, demo] = [open(store), open(demoStore)];
   settings.onChange(({ display }, before) => {
     if (display.currency === before.display.currency) return;
-    for (const ledger of [own, demo]) ledger.takeCurrency();
+    for (const ledger of [own, demo])
+      ledger
+        .takeCurrency()
+        .catch((error: unknown) => log.error({ err: error }, "what miners have cost so far cannot be read"));
   });
   return {
     of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
     /** Sums of these miners on a local date; null if nothing was counted. */
-    sumsOf: (minerIds: readonly number[], date: string): MoneySums | null => {
-      const ofOwn = own.sumsOf(new Set(minerIds.filter((id) => !isDemo(id))), date);
-      const ofDemo = demo.sumsOf(new Set(minerIds.filter(isDemo)), date);
+    sumsOf: async (minerIds: readonly number[], date: string): Promise<MoneySums | null> => {
+      const ofOwn = await own.sumsOf(new Set(minerIds.filter((id) => !isDemo(id))), date);
+      const ofDemo = await demo.sumsOf(new Set(minerIds.filter(isDemo)), date);
       return ofOwn === null || ofDemo === null ? (ofOwn ?? ofDemo) : addedSums(ofOwn, ofDemo);
     },
-    save: (): void => own.save(),
-    close: (): void => {
-      own.close();
-      demo.close();
+    save: (): Promise<void> => own.save(),
+    start: async (): Promise<void> => {
+      await own.start();
+      await demo.start();
+    },
+    close: async (): Promise<void> => {
+      await own.close();
+      await demo.close();
     },
   };
 }

@@ -152,14 +152,17 @@ export function openMiners(core: Core) {
         return undefined;
       },
     },
-    start: () => registry.start(),
+    start: async () => {
+      await ledgers.start();
+      await registry.start();
+    },
     settled: () => registry.fleet.settled(),
     close: async (later: Promise<void>): Promise<void> => {
       // A command that must undo its first part needs its connection a moment longer.
       await Promise.race([later, sleep(undoTimeoutMs, null, { ref: false })]);
       await registry.close();
       await later;
-      ledgers.close();
+      await ledgers.close();
     },
   } satisfies ServiceRoom;
 }

@@ -57,8 +57,8 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
       hookDigest: (name) => hooks.digestOf(name),
       receiveHook: (name, payload) => hooks.receive(name, payload),
     },
-    start: (): void => {
-      outbox.start();
+    start: async (): Promise<void> => {
+      await outbox.start();
       stop = repeat(() => outbox.turn(), turnMs);
     },
     settled: () => outbox.settled(),

@@ -80,15 +80,15 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
       names: ruleNames(core),
       stepMistakes: (list, maker, path) => refusals(list, maker, limits, path),
     }),
-    start: (): void => {
+    start: async (): Promise<void> => {
       const { off } = automation;
       if (off !== null) log.warn(off);
       notices.setWarning(
         coded("notices.rules.off"),
         off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`,
       );
-      automation.start();
-      stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
+      await automation.start();
+      stop = (options.ruleTurns ?? byTimer)(() => automation.turn(), ruleTurnMs);
     },
     close: async (): Promise<void> => {
       stop();

@@ -140,7 +140,11 @@ const trials: Partial<Record<SettingsSection, Trial>> = {
 
 const late = (source: string): Detail => detail("trial.late", { source });
 
-const nothingKept: KeptValues = { get: () => undefined, save: () => undefined, keep: () => undefined };
+const nothingKept: KeptValues = {
+  get: () => undefined,
+  save: async () => undefined,
+  keep: async () => undefined,
+};
 
 const feedContext = ({ now, log }: TrialContext, signal: AbortSignal): FeedContext => ({
   kept: nothingKept,

@@ -53,6 +53,16 @@ export class ReadShares {
     if (holder !== undefined) this.#left.set(holder, { ms: this.#leftOf(holder) - ms, at: this.#now() });
   }
 
+  /** Like `measured`, for work that the store does: for the time until it is done. */
+  async measuredRead<T>(caller: Caller, ms: number, work: () => Promise<T>): Promise<T> {
+    const began = this.#now();
+    try {
+      return await work();
+    } finally {
+      this.charge(caller, Math.max(ms, this.#now() - began));
+    }
+  }
+
   /** Runs work with an estimated cost in ms, and charges the actual time if that is more, as on a busy machine. */
   measured<T>(caller: Caller, ms: number, work: () => T): T {
     const began = this.#now();
@@ -64,7 +74,7 @@ export class ReadShares {
   }
 
   /** Runs a long read in a separate turn of the event loop, so that others are served between the reads of one user. */
-  async inTurn<T>(read: () => T): Promise<T> {
+  async inTurn<T>(read: () => T | Promise<T>): Promise<T> {
     await new Promise<void>((resolve) => this.#turns.enqueue(resolve));
     return read();
   }

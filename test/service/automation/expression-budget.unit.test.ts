@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { RuleSettings } from "../../../src/contract/rules.ts";
 import { ruleRow } from "../../../src/service/automation/rule-rows.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { openRuleBench, twoClocks } from "./rule-bench.ts";
 
 const fifty = "x".repeat(50);
@@ -27,11 +27,11 @@ describe("a rule whose expression is stopped", () => {
     const bench = await openRuleBench({ rules: [hostile, honest], miners: 2_000 });
     for (let turn = 0; turn < 4; turn += 1) await readAll(bench, 2_000, turn);
     expect(bench.phase("hostile")).toBe("idle");
-    expect(bench.traces("hostile")).toEqual([
+    expect(await bench.traces("hostile")).toEqual([
       "unknown: its expression was stopped, and is unknown: it makes more than 20,000 characters and elements",
     ]);
     const rule = bench.automation.engine.find(1);
-    const [trace] = bench.automation.traces.list("rule", rule?.id ?? 0, () => true);
+    const [trace] = await bench.automation.traces.list("rule", rule?.id ?? 0, () => true);
     expect(trace?.conditions).toEqual([
       { condition: chain, value: "it makes more than 20,000 characters and elements", holds: null },
     ]);

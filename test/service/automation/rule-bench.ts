@@ -15,8 +15,9 @@ import type { Entry } from "../../../src/service/miners/miner-entries.ts";
 import type { ReadingChange } from "../../../src/service/miners/reading-watch.ts";
 import type { Notices } from "../../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../../src/service/users/access.ts";
-import { openStore, type Store } from "../../../src/store/index.ts";
+import type { Store } from "../../../src/store/index.ts";
 import { formatFor } from "../../../src/units/format.ts";
+import { openStore } from "../../any-store.ts";
 
 /** A clock for people, which may jump, and one that does not. */
 export function twoClocks(wall = Date.UTC(2026, 2, 2, 12)) {
@@ -175,7 +176,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
       },
       publish: () => false,
     },
-    each: (minerId, from, to, takeSample) => {
+    each: async (minerId, from, to, takeSample) => {
       for (const each of history)
         if (each.minerId === minerId && each.time >= from && each.time < to)
           takeSample(each.time, each.hashrate, Number.NaN, Number.NaN, Number.NaN);
@@ -190,7 +191,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
   const ruleOf = (key: string) => automation.engine.rules.find(({ settings }) => settings.key === key);
   const stateOf = (id: number): RigState => entries.get(id)?.rig.state ?? beforeFirstRead(unknownRig);
   for (let id = 1; id <= (options.miners ?? 1); id += 1) entries.set(id, entryOf(id));
-  automation.start();
+  await automation.start();
 
   /** One read of a rig with these readings; null: it is away. */
   const read = (id: number, readings: Partial<RigReadings> | null, rest: Partial<ReadingRest> = {}): ReadingChange => {
@@ -219,20 +220,14 @@ export async function openRuleBench(options: RuleBenchOptions) {
       for (let passed = 0; passed < seconds; passed += every) {
         clocks.pass(every * 1000);
         each();
-        automation.turn();
+        await automation.turn();
         // What was begun ends.
         await settled();
       }
     },
     phase: (key: string, minerId = 1) => ruleOf(key)?.cells.get(minerId)?.phase ?? "idle",
-    traces: (key: string) => {
-      const rule = ruleOf(key);
-      return automation.traces
-        .list("rule", rule?.id ?? 0, () => true)
-        .map(({ outcome, message }) => `${outcome}: ${message}`);
-    },
-    scheduleTraces: (id: number) =>
-      automation.traces.list("schedule", id, () => true).map(({ outcome, message }) => `${outcome}: ${message}`),
+    traces: (key: string) => listed(automation.traces.list("rule", ruleOf(key)?.id ?? 0, () => true)),
+    scheduleTraces: (id: number) => listed(automation.traces.list("schedule", id, () => true)),
     /** The values that the steps set, in their order. */
     told: () => runs.requests.map(({ steps }) => Reflect.get(steps[0] ?? {}, "value")),
     /** The service's time zone changes. */
@@ -243,6 +238,9 @@ export async function openRuleBench(options: RuleBenchOptions) {
     close: () => automation.close(),
   };
 }
+
+const listed = async (runs: Promise<readonly { readonly outcome: string; readonly message: string }[]>) =>
+  (await runs).map(({ outcome, message }) => `${outcome}: ${message}`);
 
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 12; turn += 1) await Promise.resolve();

@@ -60,7 +60,7 @@ describe("a rule", () => {
     bench.clocks.jump(-48 * 3_600_000);
     await bench.pass(30, 10, () => bench.read(1, { temperature: 86 }));
     expect(bench.runs.told).toEqual([]);
-    expect(bench.scheduleTraces(1)).toEqual(["missed: the clock jumped over its beginning"]);
+    expect(await bench.scheduleTraces(1)).toEqual(["missed: the clock jumped over its beginning"]);
   });
 
   test("is re-entered after a restart, and fires nothing again", async () => {
@@ -101,7 +101,7 @@ describe("a rule", () => {
     second.read(1, { temperature: 86 });
     await second.pass(10);
     expect(runs.told).toHaveLength(1);
-    expect(second.traces("too-hot")).toEqual(["seen: it was begun before the service restarted"]);
+    expect(await second.traces("too-hot")).toEqual(["seen: it was begun before the service restarted"]);
   });
 
   test("acts at most as often as its limit says, and then at once if it is still needed", async () => {
@@ -116,7 +116,7 @@ describe("a rule", () => {
     expect(await firings(90, 60)).toBe(1);
     expect(await firings(70, 60)).toBe(1);
     expect(await firings(90, 1_200)).toBe(1);
-    expect(bench.traces("too-hot")[0]).toBe("held: held back by its limit: once in 30m");
+    expect((await bench.traces("too-hot"))[0]).toBe("held: held back by its limit: once in 30m");
     expect(await firings(90, 660)).toBe(2);
     expect(await firings(70, 60)).toBe(2);
     expect(await firings(90, 43_200)).toBe(2);
@@ -240,7 +240,7 @@ describe("a rule that acts again", () => {
     const bench = await openRuleBench({ rules: [plain] });
     await bench.pass(3_600, 10, () => bench.read(1, ill));
     expect(bench.runs.told).toHaveLength(3);
-    expect(bench.traces("low")[0]).toBe("failed: gave up: 3 actions did not help");
+    expect((await bench.traces("low"))[0]).toBe("failed: gave up: 3 actions did not help");
   });
 
   test("stays within its limit", async () => {
@@ -316,7 +316,7 @@ describe("a rule that is held", () => {
     bench.batch([1, 2, 3].map((id) => bench.change(id, null)));
     await bench.pass(600);
     expect(bench.runs.told).toEqual(["offline: 3: notify all"]);
-    expect(bench.traces("offline")).toContain("held: held back by the rule site");
+    expect(await bench.traces("offline")).toContain("held: held back by the rule site");
     bench.read(1, {});
     await bench.pass(60);
     expect(bench.runs.told).toEqual(["offline: 3: notify all", "offline: 2: notify all"]);

@@ -84,7 +84,7 @@ describe("a schedule", () => {
     });
     await second.pass(60);
     expect(second.runs.told).toEqual([]);
-    expect([second.scheduleTraces(1), second.scheduleTraces(2)]).toEqual([
+    expect([await second.scheduleTraces(1), await second.scheduleTraces(2)]).toEqual([
       ["missed: the service was not running when it began"],
       ["missed: the service was not running when it began"],
     ]);
@@ -125,7 +125,7 @@ describe("a schedule", () => {
     });
     await bench.pass(120);
     expect(bench.runs.told).toEqual(["night: 3: set power_target"]);
-    expect(bench.scheduleTraces(1)).toEqual(["done: begins; 2 miners are in maintenance"]);
+    expect(await bench.scheduleTraces(1)).toEqual(["done: begins; 2 miners are in maintenance"]);
   });
 
   test("that is disabled while it is active ends at its time, and begins again once it is enabled", async () => {
@@ -148,7 +148,7 @@ describe("a schedule", () => {
     await define(bench, night);
     await bench.pass(60, 60);
     expect(bench.told()).toEqual(["100%", "30%", "100%"]);
-    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    expect((await bench.scheduleTraces(1)).filter((each) => each.startsWith("missed"))).toEqual([]);
   });
 
   test("whose times change while it is active ends by the new ones", async () => {
@@ -168,7 +168,7 @@ describe("a schedule", () => {
     await define(bench, { ...longer, weekly: { ...longer.weekly, timeZone: "Asia/Tokyo", to: "05:00" } });
     await bench.pass(60, 60);
     expect(bench.told()).toEqual(["100%", "30%", "100%", "30%"]);
-    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    expect((await bench.scheduleTraces(1)).filter((each) => each.startsWith("missed"))).toEqual([]);
   });
 
   test("does not call a time missed that it was given after it", async () => {
@@ -178,13 +178,13 @@ describe("a schedule", () => {
     const morning = { ...night, weekly: { ...night.weekly, from: "08:00", to: "10:00" } };
     await define(bench, morning);
     await bench.pass(60, 60);
-    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    expect((await bench.scheduleTraces(1)).filter((each) => each.startsWith("missed"))).toEqual([]);
     // The same in the file, between two starts.
     await bench.close();
     const noon = { ...night, weekly: { ...night.weekly, from: "10:30", to: "12:30" } };
     const again = await openRuleBench({ schedules: [noon], clocks, store: bench.store, runs: bench.runs });
     await again.pass(60, 60);
-    expect(again.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    expect((await again.scheduleTraces(1)).filter((each) => each.startsWith("missed"))).toEqual([]);
     expect(again.told()).toEqual(["100%", "30%"]);
   });
 
@@ -230,7 +230,7 @@ describe("a schedule", () => {
     await bench.pass(2 * 3_600, 60);
     await bench.store.schedules.remove(1);
     bench.automation.reload();
-    bench.store.ruleLog.forget("schedule", 1);
+    await bench.store.ruleLog.forget("schedule", 1);
     await settled();
     expect(bench.told()).toEqual(["100%", "100%", "30%"]);
     await bench.close();
@@ -270,7 +270,7 @@ describe("a schedule", () => {
     await bench.pass(10 * 3_600, 60);
     expect(bench.told()).toEqual(["100%"]);
     expect(bench.automation.schedules.all[0]?.active).toBeNull();
-    expect(bench.scheduleTraces(1)).toContain("missed: its creator was not an administrator when it ended");
+    expect(await bench.scheduleTraces(1)).toContain("missed: its creator was not an administrator when it ended");
   });
 
   test("does what maintenance kept it from once that is over, also after a restart", async () => {

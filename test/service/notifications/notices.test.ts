@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { ServiceEvent } from "../../../src/contract/events.ts";
 import type { Notification } from "../../../src/contract/resources.ts";
-import { openStore } from "../../../src/store/index.ts";
 import { closedNotificationsKeptMs } from "../../../src/store/notifications.ts";
+import { openStore } from "../../any-store.ts";
 import { newNotification } from "../../notification-rows.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "../bench.ts";

@@ -1,5 +1,5 @@
 import type { NoticesContext } from "../../../src/service/notifications/notices.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { onTestFinished } from "../../finished.ts";
 import { openOutboxRun, start } from "./outbox-run.ts";
 
@@ -12,7 +12,7 @@ export async function openOutboxBench(
 ) {
   const clock = { now: start };
   const store = await openStore({ file: ":memory:", now: () => clock.now });
-  const run = openOutboxRun(channels, store, clock, isCovered);
+  const run = await openOutboxRun(channels, store, clock, isCovered);
   onTestFinished(async () => {
     await run.outbox.close();
     await store.close();

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { folders } from "../../store/folder.ts";
 import { until, within } from "../../until.ts";
 import { json, openDouble } from "./doubles.ts";
@@ -25,7 +25,7 @@ test("what was being sent when the service was killed is sent again only where t
   await within(ended, "the process to end");
   const clock = { now: start + 60_000 };
   const store = await openStore({ file, now: () => clock.now });
-  const run = openOutboxRun(
+  const run = await openOutboxRun(
     [
       { key: "phone", type: "ntfy", url, topic: "farm" },
       { key: "room", type: "matrix", url, token: "t", room: "!r:e" },

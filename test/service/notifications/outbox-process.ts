@@ -1,10 +1,10 @@
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { offline, openOutboxRun } from "./outbox-run.ts";
 
 /** A process that raises a notification for two channels, whose server never answers, and waits to be killed. */
 const [file = "", url = ""] = process.argv.slice(2);
 const store = await openStore({ file, now: Date.now });
-const run = openOutboxRun(
+const run = await openOutboxRun(
   [
     { key: "phone", type: "ntfy", url, topic: "farm" },
     { key: "room", type: "matrix", url, token: "t", room: "!r:e" },

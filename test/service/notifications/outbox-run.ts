@@ -24,7 +24,7 @@ export const offline = (minerId: number, over: Partial<Notice> = {}): Notice => 
 });
 
 /** The outbox over a store, with a clock that the test holds. Every miner is "rig <id>" in the group Garage. */
-export function openOutboxRun(
+export async function openOutboxRun(
   channels: readonly Record<string, unknown>[],
   store: Store,
   clock = { now: start },
@@ -53,7 +53,7 @@ export function openOutboxRun(
   const settings = Channels.parse(channels.map((each) => ({ key: each.type, ...each })));
   outbox.use(settings);
   notices.watch(outbox);
-  outbox.start();
+  await outbox.start();
   return {
     clock,
     notices,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { SettingsSection } from "../../../src/contract/settings.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { problem } from "../../errors.ts";
 import { admin, closeSettingsBenches, openSettingsBench, type SettingsBench } from "./settings-bench.ts";
 

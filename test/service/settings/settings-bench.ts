@@ -3,7 +3,8 @@ import { parseConfig } from "../../../src/config/read.ts";
 import type { Caller } from "../../../src/contract/service.ts";
 import type { SettingsSection } from "../../../src/contract/settings.ts";
 import { type RunningService, SettingsBook, startService } from "../../../src/service/index.ts";
-import { openStore, type Store } from "../../../src/store/index.ts";
+import type { Store } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 
 export const admin: Caller = { actor: "test" };
 

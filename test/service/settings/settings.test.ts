@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { settingsSections } from "../../../src/contract/settings.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../any-store.ts";
 import { problem } from "../../errors.ts";
 import { onTestFinished } from "../../finished.ts";
 import { admin, closeSettingsBenches, openSettingsBench } from "./settings-bench.ts";

@@ -49,7 +49,7 @@ export const attack: Attack = {
 async function fill(file: string): Promise<void> {
   const store = await openStore({ file, now: Date.now });
   for (let first = 0; first < 190_000; first += 10_000) {
-    store.samples.append(
+    await store.samples.append(
       Array.from({ length: 10_000 }, (_, index) => ({
         minerId: hers,
         time: now - (190_000 - first - index) * 500,
@@ -59,7 +59,7 @@ async function fill(file: string): Promise<void> {
         energy: first + index,
       })),
     );
-    while (store.samples.pack(now));
+    while (await store.samples.pack(now));
   }
   await store.close();
   const raw = new DatabaseSync(file);

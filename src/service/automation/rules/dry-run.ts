@@ -27,7 +27,7 @@ const pieceMs = 6 * 3_600_000;
 const inHistory: ReadonlySet<string> = new Set(["hashrate", "power", "temperature", "hashrateExpected"]);
 
 export interface DryRunOptions {
-  each(minerId: number, from: number, to: number, take: TakeSample): void;
+  each(minerId: number, from: number, to: number, take: TakeSample): Promise<void>;
   stateOf(minerId: number): RigState | undefined;
   /** The values of a miner in expressions: its current name, group and tags. */
   names: ExpressionNames["names"];
@@ -77,9 +77,14 @@ export class DryRuns {
       const trial = new Trial({ rule, compiled, where, past, minerId, known, delays: delaysOf(live) });
       for (let start = from; start < to; start += pieceMs) {
         const samples: Sample[] = [];
-        this.#options.each(minerId, start, Math.min(to, start + pieceMs), (time, hashrate, power, temperature) => {
-          if (time >= from && time < to) samples.push({ time, hashrate, power, temperature });
-        });
+        await this.#options.each(
+          minerId,
+          start,
+          Math.min(to, start + pieceMs),
+          (time, hashrate, power, temperature) => {
+            if (time >= from && time < to) samples.push({ time, hashrate, power, temperature });
+          },
+        );
         samples.sort((a, b) => a.time - b.time);
         trial.learnInterval(samples);
         for (const sample of samples) {

@@ -135,12 +135,12 @@ export class RuleEngine {
   }
 
   /** Restores all states; nothing fires again. */
-  load(): void {
+  async load(): Promise<void> {
     this.reload();
     const { off } = this.#options;
     const rules = new Map(this.#rules.map((rule) => [rule.id, rule]));
     const { now } = this;
-    this.#options.store.ruleLog.eachState((row) => {
+    await this.#options.store.ruleLog.eachState((row) => {
       const rule = row.kind === "rule" ? rules.get(row.ownerId) : undefined;
       if (rule !== undefined && (rule.compiled !== null || off !== null)) rule.cells.set(row.minerId, cellOf(row, now));
     });
@@ -304,7 +304,7 @@ export class RuleEngine {
   }
 
   /** One turn, once a second: time, creators, timers, and writes. */
-  turn(): void {
+  async turn(): Promise<void> {
     const now = this.now;
     const jumped =
       this.#last !== null && Math.abs(now.wall - this.#last.wall - (now.monotonic - this.#last.monotonic)) > jumpMs;
@@ -332,18 +332,18 @@ export class RuleEngine {
       // Without changes, it is due again only by time.
       if (cell.due !== null && cell.due <= now.monotonic) cell.due = null;
     }
-    for (const minerId of this.#options.medians.turn()) {
+    for (const minerId of await this.#options.medians.turn()) {
       const slot = this.#members.slot(minerId);
       if (slot !== undefined)
         for (const rule of slot.rules) if (rule.mask === anything) this.#evaluate(rule, minerId, slot, now);
     }
     this.#firing?.turn(this.#rules, now);
-    this.#unwritten.write(this.#rules, now, false);
+    await this.#unwritten.write(this.#rules, now, false);
   }
 
   /** Writes all states. */
-  close(): void {
-    this.#unwritten.write(this.#rules, this.now, true);
+  async close(): Promise<void> {
+    await this.#unwritten.write(this.#rules, this.now, true);
   }
 }
 

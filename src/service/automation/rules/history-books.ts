@@ -11,7 +11,7 @@ const fewestSamples = 10;
 const longestTurnMs = 10;
 
 export interface MedianOptions {
-  each(minerId: number, from: number, to: number, take: TakeSample): void;
+  each(minerId: number, from: number, to: number, take: TakeSample): Promise<void>;
   /** Epoch ms. */
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -43,14 +43,14 @@ export class MedianBook {
   }
 
   /** The miners with new medians. */
-  turn(): number[] {
+  async turn(): Promise<number[]> {
     const began = performance.now();
     const done: number[] = [];
     for (const minerId of this.#wanted) {
       if (performance.now() - began > longestTurnMs) break;
       this.#wanted.delete(minerId);
       if (this.#known.has(minerId) && this.#options.isFrozen(minerId)) continue;
-      this.#known.set(minerId, { at: this.#options.monotonicNow(), values: this.#read(minerId) });
+      this.#known.set(minerId, { at: this.#options.monotonicNow(), values: await this.#read(minerId) });
       done.push(minerId);
     }
     return done;
@@ -61,10 +61,10 @@ export class MedianBook {
     this.#wanted.delete(minerId);
   }
 
-  #read(minerId: number): Median["values"] {
+  async #read(minerId: number): Promise<Median["values"]> {
     const now = this.#options.now();
     const found: Record<MedianReading, number[]> = { hashrate: [], power: [], temperature: [] };
-    this.#options.each(minerId, now - hourMs, now, (_time, hashrate, power, temperature) => {
+    await this.#options.each(minerId, now - hourMs, now, (_time, hashrate, power, temperature) => {
       if (!Number.isNaN(hashrate)) found.hashrate.push(hashrate);
       if (!Number.isNaN(power)) found.power.push(power);
       if (!Number.isNaN(temperature)) found.temperature.push(temperature);

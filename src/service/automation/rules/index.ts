@@ -42,7 +42,7 @@ export interface RulesOptions {
   readonly values: RuleValues;
   readonly messages: Messages;
   /** The samples of a miner. */
-  each(minerId: number, from: number, to: number, take: TakeSample): void;
+  each(minerId: number, from: number, to: number, take: TakeSample): Promise<void>;
   /** Epoch ms, and ms of a clock that never jumps. */
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -99,7 +99,7 @@ export class Automation {
       zone,
       pools: store.pools,
       topicChanged: (topic) =>
-        this.#safely(() => this.engine.reconsider((each) => "topic" in each && each.topic === topic)),
+        void this.#safely(() => this.engine.reconsider((each) => "topic" in each && each.topic === topic)),
       names: expressionNames(naming),
     });
     const touch = (kind: "rule" | "schedule", id: number): void => this.#changes.touch(kind, id);
@@ -179,9 +179,9 @@ export class Automation {
   }
 
   /** Restores the state from before the service stopped; call it once all miners are loaded. */
-  start(): void {
-    this.engine.load();
-    this.schedules.load();
+  async start(): Promise<void> {
+    await this.engine.load();
+    await this.schedules.load();
     this.#look();
     this.#changes.report();
     this.#isStarted = true;
@@ -195,24 +195,26 @@ export class Automation {
   #watchIfNeeded(): void {
     const isNeeded = this.#isStarted && this.off === null && this.engine.rules.length > 0;
     if (isNeeded && this.#unwatch === null)
-      this.#unwatch = this.#options.registry.watchReadings((changes) => this.#safely(() => this.engine.take(changes)));
+      this.#unwatch = this.#options.registry.watchReadings(
+        (changes) => void this.#safely(() => this.engine.take(changes)),
+      );
     if (isNeeded || this.#unwatch === null) return;
     this.#unwatch();
     this.#unwatch = null;
   }
 
   /** One turn, once a second. */
-  turn(): void {
-    this.#safely(() => this.engine.turn());
-    this.#safely(() => this.schedules.turn());
-    this.#safely(() => this.#look());
-    this.#safely(() => this.#changes.report());
+  async turn(): Promise<void> {
+    await this.#safely(() => this.engine.turn());
+    await this.#safely(() => this.schedules.turn());
+    await this.#safely(() => this.#look());
+    await this.#safely(() => this.#changes.report());
   }
 
   /** Failures are logged; the turn continues. */
-  #safely(work: () => void): void {
+  async #safely(work: () => void | Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
     } catch (error) {
       this.#options.log.error({ err: error }, "the rules failed");
     }
@@ -255,7 +257,7 @@ export class Automation {
 
   /** Handles an incoming web hook. */
   hook(name: string): void {
-    this.#safely(() =>
+    void this.#safely(() =>
       this.engine.happen({ hook: name }, (condition) => "hook" in condition && condition.hook === name),
     );
   }
@@ -266,8 +268,8 @@ export class Automation {
     this.#watchIfNeeded();
     this.#around.close();
     await nextTurn();
-    this.schedules.close();
-    this.engine.close();
+    await this.schedules.close();
+    await this.engine.close();
   }
 }
 

@@ -48,7 +48,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
 
   const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
 
-  const presentRule = (id: number, caller: Caller): RuleInfo => {
+  const presentRule = async (id: number, caller: Caller): Promise<RuleInfo> => {
     const live = engine.find(id);
     const row = store.rules.get(id);
     if (live === undefined || row === undefined) throw notFound("rule", id);
@@ -68,7 +68,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       firing: count(["firing", "clearing"]),
       held: cells.filter(({ held }) => held !== null).length,
       nextTime: isoOrNull(automation.nextTimeOf(live)),
-      lastRun: traces.last("rule", id, sees(caller)),
+      lastRun: await traces.last("rule", id, sees(caller)),
       definition: withoutHeaders(targets.present(row.definition ?? { name: row.name }, row).definition),
     };
   };
@@ -77,9 +77,11 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     ...scheduleOperations(options, rows, checks),
     ...ownedOperations(options, checks, options.log),
     listRules: async (_input, caller) => ({
-      rules: enabled(store.rules)
-        .filter((row) => isVisible(row, caller))
-        .map(({ id }) => presentRule(id, caller)),
+      rules: await Promise.all(
+        enabled(store.rules)
+          .filter((row) => isVisible(row, caller))
+          .map(({ id }) => presentRule(id, caller)),
+      ),
       readyMade: readyMadeRules.map(({ key, name, description, values, rule }) => ({
         key,
         name,
@@ -113,12 +115,12 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
         [...targets.usersOf("rule", row.id), ...targets.usersOf("inhibitor", row.id)].map(({ name }) => name),
       );
       await store.rules.remove(row.id);
-      store.ruleLog.forget("rule", row.id);
+      await store.ruleLog.forget("rule", row.id);
       automation.reload();
       return done(`Rule ${row.name} removed`);
     },
     listRuleRuns: async ({ id }, caller) => ({
-      runs: traces.list("rule", found(store.rules, id, "rule", caller).id, sees(caller)),
+      runs: await traces.list("rule", found(store.rules, id, "rule", caller).id, sees(caller)),
     }),
     listRuns: async ({ miner = null, kind = null, since = 0 }, caller) => {
       const isSeen = sees(caller);
@@ -130,7 +132,8 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
           .filter(([, row]) => isVisible(row, caller))
           .map(([of, row]) => [`${of} ${row.id}`, { key: keyOf(row), name: row.name }]),
       );
-      const runs = traces.recent({ minerId: miner, kind, since }).flatMap((run) => {
+      const recent = await traces.recent({ minerId: miner, kind, since });
+      const runs = recent.flatMap((run) => {
         const owner = owners.get(`${run.kind} ${run.ownerId}`);
         return owner === undefined || (run.minerId !== null && !isSeen(run.minerId)) ? [] : [{ ...run, ...owner }];
       });

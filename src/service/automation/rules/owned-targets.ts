@@ -68,7 +68,7 @@ export class OwnedTargets {
    * Adds and changes what a set has. `before`: the name of the centre when it last defined something here; `access`: that
    * of its user.
    */
-  take(set: TargetSet, { name: centre, id: makerId }: Centre, before: string, access: Access): Taken {
+  async take(set: TargetSet, { name: centre, id: makerId }: Centre, before: string, access: Access): Promise<Taken> {
     const { pools = [], poolGroups = [], templates = [] } = set;
     const { book, accessBook } = this.#options;
     const centres = [centre, before];
@@ -87,7 +87,7 @@ export class OwnedTargets {
       definitions: pools,
       untaken,
     });
-    this.#store.commit([ofPools.prepared]);
+    await this.#store.commit([ofPools.prepared]);
     const ofGroups = takeEach({
       kind: "poolGroup",
       collection: this.#store.poolGroups,
@@ -102,7 +102,7 @@ export class OwnedTargets {
       definitions: poolGroups,
       untaken,
     });
-    this.#store.commit([ofGroups.prepared]);
+    await this.#store.commit([ofGroups.prepared]);
     book.renew();
     const space = nameSpace(makerId, accessBook);
     const ofTemplates = takeEach({
@@ -116,7 +116,7 @@ export class OwnedTargets {
       definitions: templates,
       untaken,
     });
-    this.#store.commit([ofTemplates.prepared]);
+    await this.#store.commit([ofTemplates.prepared]);
     const all = [ofPools, ofGroups, ofTemplates];
     return {
       refused: all.flatMap(({ refused }) => refused),

@@ -83,19 +83,19 @@ export function ownedOperations(
         rowOf(centre) ??
         (await store.centres.add({ name, userId, version: "", at: now(), actor: caller.actor, refused: [] }));
       // Before the rules that name them.
-      const taken = named.take(body, centre, before.name, access);
+      const taken = await named.take(body, centre, before.name, access);
       const { rules, schedules, windows, ...others } = ownedSet(
         { store, targets, checks, access, centre, untaken: taken.untaken },
         body,
       );
       const areRulesChanged = isChange(rules) || isChange(schedules) || isChange(windows);
       if (areRulesChanged) {
-        store.commit([
+        await store.commit([
           store.rules.prepare(rules),
           store.schedules.prepare(schedules),
           store.maintenance.prepare(windows),
         ]);
-        for (const id of rules.removed) store.ruleLog.forget("rule", id);
+        for (const id of rules.removed) await store.ruleLog.forget("rule", id);
       }
       await linkTogether(centre.name);
       // After the rules that named them.
@@ -116,7 +116,7 @@ export function ownedOperations(
       if (areTargetsChanged) options.poolsChanged();
       if (isChanged) {
         automation.reload();
-        for (const id of schedules.removed) store.ruleLog.forget("schedule", id);
+        for (const id of schedules.removed) await store.ruleLog.forget("schedule", id);
         log.info({ actor: caller.actor, refused: refused.length }, "a centre has changed its definitions here");
       }
       const saved = rowOf(centre);
@@ -137,7 +137,7 @@ export function ownedOperations(
         keep
           ? { changed: new Map(all.map(({ id }) => [id, { centre: undefined, makerId }])) }
           : { removed: all.map(({ id }) => id) };
-      store.commit([
+      await store.commit([
         store.rules.prepare(released(rows.rules)),
         store.schedules.prepare(released(rows.schedules)),
         store.maintenance.prepare(released(rows.windows)),
@@ -145,12 +145,12 @@ export function ownedOperations(
         ...(keep ? named.release(name, makerId) : []),
       ]);
       const left = keep ? [] : (await named.drop({}, name)).refused.map((each) => each.name);
-      if (left.length > 0) store.commit(named.release(name, makerId));
+      if (left.length > 0) await store.commit(named.release(name, makerId));
       options.poolsChanged();
       automation.reload();
       if (!keep) {
-        for (const { id } of rows.rules) store.ruleLog.forget("rule", id);
-        for (const { id } of rows.schedules) store.ruleLog.forget("schedule", id);
+        for (const { id } of rows.rules) await store.ruleLog.forget("rule", id);
+        for (const { id } of rows.schedules) await store.ruleLog.forget("schedule", id);
       }
       log.info({ actor: caller.actor }, "what a centre had defined here was released");
       if (keep) return done(`What ${name} defined here is changed here now`);

@@ -55,7 +55,7 @@ export function scheduleOperations(
 
   const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
 
-  const presentSchedule = (live: LiveSchedule, caller: Caller): ScheduleInfo => {
+  const presentSchedule = async (live: LiveSchedule, caller: Caller): Promise<ScheduleInfo> => {
     const row = store.schedules.get(live.id);
     const [next] = schedules.upcoming(live, now() + 366 * dayMs, 1);
     return {
@@ -69,7 +69,7 @@ export function scheduleOperations(
       active: live.active !== null,
       nextStart: isoOrNull(next?.start),
       nextEnd: isoOrNull(live.active === null ? next?.end : live.active.end),
-      lastRun: traces.last("schedule", live.id, sees(caller)),
+      lastRun: await traces.last("schedule", live.id, sees(caller)),
       definition: row === undefined ? {} : withoutHeaders(targets.present(row.definition, row).definition),
     };
   };
@@ -95,9 +95,11 @@ export function scheduleOperations(
 
   return {
     listSchedules: async (_input, caller) =>
-      schedules.all
-        .filter((each) => isVisible({ ...each, name: "" }, caller))
-        .map((each) => presentSchedule(each, caller)),
+      Promise.all(
+        schedules.all
+          .filter((each) => isVisible({ ...each, name: "" }, caller))
+          .map((each) => presentSchedule(each, caller)),
+      ),
     addSchedule: async (settings, caller) => {
       const links = checkSchedule(settings, caller, null);
       const { key, name = key } = settings;
@@ -122,11 +124,11 @@ export function scheduleOperations(
       const wasActive = schedules.all.some((each) => each.id === row.id && each.active !== null);
       await store.schedules.remove(row.id);
       automation.reload();
-      store.ruleLog.forget("schedule", row.id);
+      await store.ruleLog.forget("schedule", row.id);
       return done(`Schedule ${row.name} removed${wasActive ? "; it was active, so it ends now" : ""}`);
     },
     listScheduleRuns: async ({ id }, caller) => ({
-      runs: traces.list("schedule", found(store.schedules, id, "schedule", caller).id, sees(caller)),
+      runs: await traces.list("schedule", found(store.schedules, id, "schedule", caller).id, sees(caller)),
     }),
     upcomingSchedules: async ({ days = 7 }, caller) => {
       const until = now() + days * dayMs;

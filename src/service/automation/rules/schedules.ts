@@ -62,12 +62,12 @@ export class Schedules {
   }
 
   /** Restores what was active when the service stopped. */
-  load(): void {
+  async load(): Promise<void> {
     this.reload();
     const { store, now, zone } = this.#options;
     const byId = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
     const rows = new Map<number, StoredRuleState[]>();
-    store.ruleLog.eachState((row) => {
+    await store.ruleLog.eachState((row) => {
       if (row.kind === "schedule") rows.set(row.ownerId, [...(rows.get(row.ownerId) ?? []), row]);
     });
     for (const [id, states] of rows) {
@@ -113,7 +113,7 @@ export class Schedules {
   }
 
   /** One turn, once a second. */
-  turn(): void {
+  async turn(): Promise<void> {
     if (this.#options.off !== null) return;
     const now = { wall: this.#options.now(), monotonic: this.#options.monotonicNow() };
     const last = this.#last;
@@ -128,20 +128,22 @@ export class Schedules {
       else this.#byTime(schedule, schedule.windows, now.wall, isDisowned, jumped);
       if (schedule.owed.size > 0 && !isDisowned) this.#payOwed(schedule);
     }
-    this.#save();
+    await this.#save();
   }
 
-  #save(): void {
+  async #save(): Promise<void> {
     if (this.#dirty.size === 0) return;
     const { ruleLog } = this.#options.store;
-    const states = [...this.#dirty].flatMap(rowsOf);
-    const gone = [...this.#dirty].flatMap(({ id }) =>
+    const dirty = [...this.#dirty];
+    this.#dirty.clear();
+    const states = dirty.flatMap(rowsOf);
+    const owed = dirty.map((schedule) => [schedule.id, [...schedule.owed.keys()]] as const);
+    const gone = dirty.flatMap(({ id }) =>
       (this.#owedRows.get(id) ?? []).map((minerId) => ({ kind: "schedule" as const, ownerId: id, minerId })),
     );
     // Rows are removed before new ones are written.
-    if (!ruleLog.save(states, gone, [])) return;
-    for (const { id, owed } of this.#dirty) this.#owedRows.set(id, [...owed.keys()]);
-    this.#dirty.clear();
+    if (await ruleLog.save(states, gone, [])) for (const [id, minerIds] of owed) this.#owedRows.set(id, minerIds);
+    else for (const schedule of dirty) this.#dirty.add(schedule);
   }
 
   #byTime(schedule: LiveSchedule, windows: Windows, now: number, isDisowned: boolean, jumped: boolean): void {
@@ -329,8 +331,8 @@ export class Schedules {
   }
 
   /** Writes all states. */
-  close(): void {
-    this.#save();
+  async close(): Promise<void> {
+    await this.#save();
   }
 }
 

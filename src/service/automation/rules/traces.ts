@@ -8,13 +8,14 @@ import { stepText } from "./compile.ts";
 
 export type TraceKind = StoredTrace["kind"];
 type Trace = Omit<RuleRun, "id" | "time" | "minerId">;
+type OwnedRun = RuleRun & { readonly kind: TraceKind; readonly ownerId: number };
 
 const StoredTraceValue = RuleRun.omit({ id: true, time: true, minerId: true });
 /** Unwritten traces kept in memory while the store cannot be written. */
 const unwrittenLimit = 10_000;
 const listLimit = 1_000;
 
-interface Kept {
+export interface Kept {
   readonly id: number;
   readonly time: number;
   readonly kind: TraceKind;
@@ -22,6 +23,8 @@ interface Kept {
   readonly minerId: number;
   readonly trace: Trace;
 }
+
+export const rowOfTrace = ({ trace, ...row }: Kept): StoredTrace => ({ ...row, value: JSON.stringify(trace) });
 
 /** The part of a trace about what happened, and what held it back. */
 export const saying = (message: string | Detail, heldBy: Detail | null = null) => ({
@@ -82,40 +85,42 @@ export class Traces {
     this.#touch(kept.kind, kept.ownerId);
   }
 
-  /** The rows to write; kept until `written` is called. */
-  rows(): StoredTrace[] {
-    return Array.from(this.#unwritten.values(), ({ trace, ...row }) => ({ ...row, value: JSON.stringify(trace) }));
+  /** What is to be written; kept until `written` is called with it. */
+  get unwritten(): readonly Kept[] {
+    return [...this.#unwritten.values()];
   }
 
-  written(): void {
-    this.#unwritten.clear();
-  }
-
-  get hasUnwritten(): boolean {
-    return this.#unwritten.size > 0;
+  /** These are stored now, unless they have changed meanwhile. */
+  written(rows: readonly Kept[]): void {
+    for (const row of rows) if (this.#unwritten.get(row.id) === row) this.#unwritten.delete(row.id);
   }
 
   /** The newest trace; null if its miner is hidden from the caller. */
-  last(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): RuleInfo["lastRun"] {
-    const [newest] = this.list(kind, ownerId, sees, 1);
+  async last(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): Promise<RuleInfo["lastRun"]> {
+    const [newest] = await this.list(kind, ownerId, sees, 1);
     return newest === undefined ? null : { time: newest.time, outcome: newest.outcome, message: newest.message };
   }
 
   /** The newest traces that the caller may see, newest first. */
-  list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean, limit = listLimit): RuleRun[] {
+  async list(
+    kind: TraceKind,
+    ownerId: number,
+    sees: (minerId: number) => boolean,
+    limit = listLimit,
+  ): Promise<RuleRun[]> {
     const fresh = [...this.#unwritten.values()].filter((each) => each.kind === kind && each.ownerId === ownerId);
-    const stored = this.#store.ruleLog.traces(kind, ownerId, limit);
+    const stored = await this.#store.ruleLog.traces(kind, ownerId, limit);
     return this.#newest(fresh, stored, limit).filter(({ minerId }) => minerId === null || sees(minerId));
   }
 
   /** Traces of all rules and schedules, newest first. */
-  recent(filter: Omit<TraceFilter, "limit">): (RuleRun & { readonly kind: TraceKind; readonly ownerId: number })[] {
+  async recent(filter: Omit<TraceFilter, "limit">): Promise<readonly OwnedRun[]> {
     const { kind, minerId, since } = filter;
     const fresh = [...this.#unwritten.values()].filter(
       (each) =>
         each.time >= since && (kind === null || each.kind === kind) && (minerId === null || each.minerId === minerId),
     );
-    return this.#newest(fresh, this.#store.ruleLog.recentTraces({ ...filter, limit: listLimit }), listLimit);
+    return this.#newest(fresh, await this.#store.ruleLog.recentTraces({ ...filter, limit: listLimit }), listLimit);
   }
 
   #newest(fresh: readonly Kept[], written: readonly StoredTrace[], limit: number) {

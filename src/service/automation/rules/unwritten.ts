@@ -1,7 +1,7 @@
 import type { Store } from "../../../store/index.ts";
 import { firingsOf, keptFirings, type LiveRule, rowOf } from "./live-rule.ts";
 import type { Instant } from "./machine.ts";
-import type { Traces } from "./traces.ts";
+import { rowOfTrace, type Traces } from "./traces.ts";
 
 /** ms after which a state with a running time is written again. */
 const rewriteMs = 60_000;
@@ -46,14 +46,15 @@ export class UnwrittenStates {
   }
 
   /** `all`: also writes how long the conditions of each have held. */
-  write(rules: readonly LiveRule[], now: Instant, all: boolean): void {
+  async write(rules: readonly LiveRule[], now: Instant, all: boolean): Promise<void> {
     if (all || now.monotonic - this.#rewrittenAt >= rewriteMs) {
       this.#rewrittenAt = now.monotonic;
       for (const rule of rules)
         for (const [minerId, { at, phase }] of rule.cells)
           if (at !== null && (phase === "pending" || phase === "clearing")) this.#add(rule, minerId);
     }
-    const states = [...this.#changed].flatMap(([rule, ids]) =>
+    const changed = taken(this.#changed);
+    const states = [...changed].flatMap(([rule, ids]) =>
       [...ids].flatMap((minerId) => {
         const cell = rule.cells.get(minerId);
         if (cell === undefined) return [];
@@ -61,15 +62,33 @@ export class UnwrittenStates {
         return [rowOf(rule, minerId, cell, now)];
       }),
     );
-    const gone = [...this.#gone].flatMap(([rule, ids]) =>
+    const gone = taken(this.#gone);
+    const keys = [...gone].flatMap(([rule, ids]) =>
       Array.from(ids, (minerId) => ({ kind: "rule" as const, ownerId: rule.id, minerId })),
     );
-    if (states.length === 0 && gone.length === 0 && !this.#traces.hasUnwritten) return;
-    if (!this.#store.ruleLog.save(states, gone, this.#traces.rows())) return;
-    this.#changed.clear();
-    this.#gone.clear();
-    this.#traces.written();
+    const traces = this.#traces.unwritten;
+    if (states.length === 0 && keys.length === 0 && traces.length === 0) return;
+    if (await this.#store.ruleLog.save(states, keys, traces.map(rowOfTrace))) this.#traces.written(traces);
+    else {
+      putBack(changed, this.#changed, this.#gone);
+      putBack(gone, this.#gone, this.#changed);
+    }
   }
+}
+
+function taken<K>(map: Map<K, Set<number>>): ReadonlyMap<K, ReadonlySet<number>> {
+  const all = new Map(map);
+  map.clear();
+  return all;
+}
+
+/** Unless the opposite has happened meanwhile. */
+function putBack<K>(
+  from: ReadonlyMap<K, ReadonlySet<number>>,
+  to: Map<K, Set<number>>,
+  opposite: ReadonlyMap<K, ReadonlySet<number>>,
+): void {
+  for (const [key, ids] of from) for (const id of ids) if (opposite.get(key)?.has(id) !== true) setOf(to, key).add(id);
 }
 
 function setOf<K>(map: Map<K, Set<number>>, key: K): Set<number> {

@@ -1,0 +1,66 @@
+import type { Compilable, Kysely, RawBuilder } from "kysely";
+import type { Tables } from "./tables.ts";
+
+export type SqlValue = number | string | Uint8Array | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+/** SQL that every engine understands, with `?` for each value. */
+export interface PlainStatement {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** A statement that Kysely has built, or a plain one, which costs less where there are thousands. */
+export type Statement = Compilable | PlainStatement;
+
+export const plain = (text: string, ...values: readonly SqlValue[]): PlainStatement => ({ text, values });
+
+/** Tables that number their rows; a number is never used again. */
+export type NumberedTable = "command" | "notification" | "outbox" | "bulk_action";
+
+export interface WantedCommands {
+  /** Undefined: commands of all miners, removed ones included. */
+  readonly minerIds?: readonly number[] | undefined;
+  readonly actor?: string | undefined;
+  /** Epoch ms. */
+  readonly since?: number | undefined;
+}
+
+/** Ids of the wanted commands on disk, newest first, at most `limit`. */
+export type NewestCommands = (wanted: WantedCommands, limit: number) => Promise<readonly number[]>;
+
+/** What the parts of the store need of their engine. */
+export interface Database {
+  /** The file, or the address without its password; for messages. */
+  readonly name: string;
+  /** Builds queries, and runs reads. */
+  readonly tables: Kysely<Tables>;
+  /**
+   * Writes statements in one transaction, in this order, and after those of earlier calls. Resolves with the number of rows
+   * that each has changed once they are stored. Statements are known beforehand, so that no transaction waits for this
+   * program. Throws store.full.
+   */
+  write(statements: readonly Statement[]): Promise<readonly number[]>;
+  /** Like `write`, for deletions: on a full disk they have space in reserve. */
+  free(statements: readonly Statement[]): Promise<readonly number[]>;
+  /** The rows of a plain statement. Throws store.refused. */
+  rows(statement: PlainStatement): Promise<readonly Row[]>;
+  /** The highest number that a table has ever given to a row. */
+  lastId(table: NumberedTable): Promise<number>;
+  /** Statements that keep a number from being used again, beside those that insert its row. */
+  idTaken(table: NumberedTable, id: number): readonly Statement[];
+  readonly newestCommands: NewestCommands;
+  /** SQL that only this engine understands. */
+  readonly dialect: Dialect;
+}
+
+export interface Dialect {
+  /** For a list of any length: one statement for all lengths, without a limit on the number of values. */
+  isOneOf(column: string, ids: readonly number[]): RawBuilder<boolean>;
+  /** The same in a plain statement, whose value is the ids as JSON. */
+  readonly oneOfList: string;
+  /** A column that holds a JSON array as text, with one more element, which is the statement's value. */
+  appended(column: string): string;
+  /** `insert into bulk_result (…)`; the values are the number of the run and its rows as JSON. */
+  readonly insertResults: string;
+}

@@ -1,0 +1,165 @@
+import type { QueryResult } from "pg";
+import { RigbridgeError } from "../contract/problems.ts";
+import { refuse } from "./file.ts";
+import { postgresUpgrade, storeVersion } from "./migrations.ts";
+import { PostgresConnection } from "./postgres-connection.ts";
+import { awayReason, isRefusal } from "./postgres-failures.ts";
+import { PostgresSession, schema } from "./postgres-session.ts";
+
+export interface PostgresStoreOptions {
+  /**
+   * `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. Everything is in the schema
+   * `rigbridge` of that database: two stores need two databases.
+   */
+  readonly url: string;
+  readonly now: () => number;
+  /** For one statement, after which a call fails. */
+  readonly timeoutMs?: number;
+}
+
+const oldestVersion = 15;
+
+/** Of all programs that upgrade a store in the same database: "RIGB". */
+const upgradeLock = 0x52494742;
+
+/** An upgrade may rewrite whole tables. */
+const upgradeMs = 600_000;
+
+/**
+ * Connects to a store in a PostgreSQL database, which it creates or upgrades first. Throws store.refused, with what to
+ * change; the database is then as it was.
+ */
+export const connectPostgres = async (options: PostgresStoreOptions): Promise<PostgresConnection> => {
+  const { url, now, timeoutMs = 10_000 } = options;
+  const name = nameOf(url);
+  const open = { url, program: "rigbridge start", readOnly: false, timeoutMs: upgradeMs };
+  const session = await PostgresSession.open(open).catch((error: unknown) =>
+    refuse(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
+  );
+  try {
+    await checkServer(session, name);
+    await upgrade(session, name);
+  } catch (error) {
+    if (error instanceof RigbridgeError) throw error;
+    // A connection may also break off while the upgrade is committed.
+    const outcome = isRefusal(error) ? " Nothing was changed." : "";
+    return refuse(`The store ${name} cannot be opened: ${awayReason(error)}.${outcome}`);
+  } finally {
+    await session.close();
+  }
+  return new PostgresConnection({ url, name, now, timeoutMs });
+};
+
+/** The address without its password and parameters. Throws store.refused, without quoting it. */
+const nameOf = (url: string): string => {
+  const example = "write postgres://user:password@host:5432/database, with special characters of the password as %23";
+  const parsed = URL.parse(url);
+  if (parsed === null || !["postgres:", "postgresql:"].includes(parsed.protocol))
+    return refuse(`The store's URL is not one of PostgreSQL; ${example}.`);
+  const { username, host, pathname, searchParams } = parsed;
+  const place = `postgres://${username === "" ? "" : `${username}@`}${searchParams.get("host") ?? host}`;
+  if (pathname.length < 2) return refuse(`The URL of the store ${place} names no database; ${example}.`);
+  return `${place}${pathname}`;
+};
+
+const first = ({ rows }: QueryResult): Record<string, unknown> => rows[0] ?? {};
+
+/** The server's setting; `all` are those that make it unfit. */
+const checkServer = async (session: PostgresSession, name: string): Promise<void> => {
+  const settings = ["server_version_num", "server_version", "server_encoding", "synchronous_commit"];
+  const columns = settings.map((setting) => `current_setting('${setting}') as ${setting}`);
+  const server = first(await session.query(`select ${columns.join(", ")}, pg_is_in_recovery()::int as is_standby`, []));
+  const version = Math.floor(Number(server.server_version_num) / 10_000);
+  if (version < oldestVersion)
+    refuse(`The store ${name} is on PostgreSQL ${version}, which is too old; ${oldestVersion} or later is needed.`);
+  if (server.is_standby === 1)
+    refuse(`The store ${name} is on a standby server, which takes no writes; name the primary server in its URL.`);
+  if (server.server_encoding !== "UTF8")
+    refuse(
+      `The database of the store ${name} has the encoding ${server.server_encoding}, which lacks characters; ` +
+        "create it with encoding 'UTF8'.",
+    );
+  if (server.synchronous_commit === "off")
+    refuse(
+      `The store ${name} may lose what it has confirmed, because synchronous_commit is off there; ` +
+        "set it to on for the role or the database of the store.",
+    );
+};
+
+/** Creates or upgrades the store in one transaction; another program that does the same waits or is waited for. */
+const upgrade = async (session: PostgresSession, name: string): Promise<void> => {
+  await session.run(`begin; select pg_advisory_xact_lock(${upgradeLock})`);
+  try {
+    const version = (await isThere(session, name)) ? await versionOf(session, name) : 0;
+    if (version < storeVersion) {
+      await checkRights(session, name, upgradeRights);
+      const marked =
+        version === 0
+          ? [`create schema if not exists ${schema}`, ...postgresUpgrade(0), ...versionTable]
+          : [...postgresUpgrade(version), `update store_version set version = ${storeVersion}`];
+      await session.run(marked.join(";\n"));
+    }
+    await session.run("commit");
+  } catch (error) {
+    if (session.isOpen) await session.run("rollback");
+    throw error;
+  }
+};
+
+const versionTable = [
+  "create table store_version (version bigint not null)",
+  `insert into store_version values (${storeVersion})`,
+];
+
+/** Whether the schema holds a store. The catalogue is open to every role. */
+const isThere = async (session: PostgresSession, name: string): Promise<boolean> => {
+  const { rows } = await session.query(`select relname as name from pg_class where ${inSchema}`, []);
+  if (rows.length > 0 && !rows.some((row) => row.name === "store_version"))
+    refuse(
+      `The schema ${schema} in the database of the store ${name} holds something that is not a store of Rigbridge; ` +
+        "choose another database. It was not changed.",
+    );
+  return rows.length > 0;
+};
+
+const versionOf = async (session: PostgresSession, name: string): Promise<number> => {
+  await checkRights(session, name, useRights);
+  const version = Number(first(await session.query("select version from store_version", [])).version);
+  if (!Number.isSafeInteger(version) || version < 1)
+    refuse(`The store ${name} is damaged: it has no version; restore it from a backup. It was not changed.`);
+  if (version > storeVersion)
+    refuse(
+      `The store ${name} was written by a newer Rigbridge (store version ${version}, this one supports up to ` +
+        `${storeVersion}); install that version again, or choose another database. It was not changed.`,
+    );
+  return version;
+};
+
+const inSchema = `relnamespace = to_regnamespace('${schema}')::oid`;
+
+/** Statements that grant what the role lacks, in the order in which they are needed. */
+const useRights = [
+  `select 'grant usage on schema ${schema}' as lacking where not has_schema_privilege('${schema}', 'usage')`,
+  `select format('grant %s on ${schema}.%s', needed, relname) as lacking
+    from pg_class, unnest(array['select', 'insert', 'update', 'delete']) as needed
+    where ${inSchema} and relkind = 'r' and not has_table_privilege(oid, needed)`,
+  `select format('grant %s on sequence ${schema}.%s', needed, relname) as lacking
+    from pg_class, unnest(array['select', 'update']) as needed
+    where ${inSchema} and relkind = 'S' and not has_sequence_privilege(pg_class.oid, needed)`,
+];
+const upgradeRights = [
+  `select format('grant create on database %I', current_database()) as lacking
+    where to_regnamespace('${schema}') is null and not has_database_privilege(current_database(), 'create')`,
+  `select 'grant create on schema ${schema}' as lacking where not has_schema_privilege(to_regnamespace('${schema}'), 'create')`,
+  `select format('alter table ${schema}.%s owner to %I', relname, current_user) as lacking
+    from pg_class where ${inSchema} and relkind = 'r' and not pg_has_role(relowner, 'usage')`,
+];
+
+const checkRights = async (session: PostgresSession, name: string, rights: readonly string[]): Promise<void> => {
+  for (const right of rights) {
+    const { lacking } = first(await session.query(`${right} limit 1`, []));
+    if (lacking === undefined) continue;
+    const { role } = first(await session.query("select current_user as role", []));
+    refuse(`The role ${role} of the store ${name} lacks a right there: ${lacking}. Nothing was changed.`);
+  }
+};
