@@ -1,9 +1,8 @@
-import { test } from "@jest/globals";
 import { openStore as openFile, openPostgresStore, type Store, type StoreOptions } from "../src/store/index.ts";
 import type { Postgres } from "./store/postgres.ts";
 
 /** In the project `postgres`, where the same tests run over a database server. */
-const isInServer = process.env.TEST_STORE === "postgres";
+export const isInServer = process.env.TEST_STORE === "postgres";
 
 /** For all tests of this process; it ends with it. */
 let server: Promise<Postgres> | null = null;
@@ -20,8 +19,5 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
   const postgres = await server;
   const database = (file === ":memory:" ? undefined : databases.get(file)) ?? postgres.database();
   if (file !== ":memory:") databases.set(file, database);
-  return openPostgresStore({ url: postgres.url(await database), now });
+  return openPostgresStore({ url: postgres.url(await database), now, site: "home", address: null });
 };
-
-/** A test that looks into the file, or damages it. */
-export const testOfFile: typeof test = isInServer ? Object.assign(() => undefined, test) : test;

@@ -1,9 +1,22 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Command } from "commander";
+import { isDatabaseUrl } from "../config/database-url.ts";
+import { RigbridgeError } from "../contract/problems.ts";
 import { failing } from "./failure.ts";
 import { examples } from "./service-options.ts";
-import { type PlaceOptions, placeOptions, servicePlace } from "./store-place.ts";
+import { type PlaceOptions, placeOptions, type ServicePlace, servicePlace } from "./store-place.ts";
+
+/** Throws `config.invalid` for a store that is not a file. */
+async function filePlace(options: PlaceOptions): Promise<ServicePlace> {
+  const place = await servicePlace(options);
+  if (isDatabaseUrl(place.store))
+    throw new RigbridgeError(
+      "config.invalid",
+      "store.url is a PostgreSQL database; copy it with pg_dump, and bring it back with pg_restore while no service uses it",
+    );
+  return place;
+}
 
 /** The store is copied in this process, so a service that runs goes on reading rigs. */
 export function backupCommand(): Command {
@@ -27,14 +40,14 @@ function storeCommand(name: string, example: string): Command {
 }
 
 async function backup(file: string, options: PlaceOptions): Promise<void> {
-  const { store } = await servicePlace(options);
+  const { store } = await filePlace(options);
   const { backUpStore, megabytes } = await import("../store/index.ts");
   const bytes = backUpStore(store, file);
   console.log(`${store} was copied to ${file} (${megabytes(bytes)}). It contains passwords: keep it secret.`);
 }
 
 async function restore(file: string, options: PlaceOptions): Promise<void> {
-  const { store, read } = await servicePlace(options);
+  const { store, read } = await filePlace(options);
   if (read === null) await mkdir(dirname(store), { recursive: true, mode: 0o700 });
   const { restoreStore } = await import("../store/index.ts");
   const kept = restoreStore(file, store);

@@ -1,5 +1,6 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { isDatabaseUrl } from "../config/database-url.ts";
 import { rigDefaults } from "../config/rig-defaults.ts";
 import { rigLogin } from "../config/rig-login.ts";
 import type { Config, MinerSettings } from "../config/schema.ts";
@@ -36,6 +37,7 @@ export async function checkConfiguration(options: PlaceOptions): Promise<[Findin
 
 export async function checkStore(store: string): Promise<Finding[]> {
   const subject = "Store";
+  if (isDatabaseUrl(store)) return [await checkDatabase(subject, store)];
   const { examineStore, freeBytes, megabytes } = await import("../store/index.ts");
   try {
     const examined = examineStore(store);
@@ -48,6 +50,18 @@ export async function checkStore(store: string): Promise<Finding[]> {
   } catch (error) {
     // Its message says what to do.
     return [{ subject, ok: false, message: linesOf(error) }];
+  }
+}
+
+async function checkDatabase(subject: string, url: string): Promise<Finding> {
+  const { examinePostgres } = await import("../store/index.ts");
+  try {
+    const { name, active } = await examinePostgres(url);
+    const use = active === null ? "no service is active" : `the active service is ${active}`;
+    return { subject, ok: true, message: `${name}, ${use}` };
+  } catch (error) {
+    // Its message says what to do.
+    return { subject, ok: false, message: linesOf(error) };
   }
 }
 
@@ -64,10 +78,10 @@ export async function checkPort({ host, port }: Config["http"]): Promise<Finding
 }
 
 /** The key of the service on this machine, for calling it. */
-export async function localKey({ read, store }: ServicePlace): Promise<string | undefined> {
+export async function localKey({ read, files }: ServicePlace): Promise<string | undefined> {
   const configured = read?.config.http.key;
   if (configured !== undefined) return configured;
-  const made = await readFile(ownKeyFile(store), "utf8").catch(() => "");
+  const made = await readFile(ownKeyFile(files), "utf8").catch(() => "");
   return made.trim() === "" ? undefined : made.trim();
 }
 

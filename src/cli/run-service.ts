@@ -8,6 +8,7 @@ import type { MiningService } from "../contract/service.ts";
 import type { AnnounceOptions } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
+import { hostForUrl } from "../http/security.ts";
 import type { BridgeOptions } from "../mqtt/index.ts";
 import {
   openDemo,
@@ -18,17 +19,18 @@ import {
   type SettingsSource,
   startService,
 } from "../service/index.ts";
-import { openStore, type Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { LiveCentreLink } from "./live-centre-link.ts";
 import { LiveRemoteWrite } from "./live-remote-write.ts";
 import { openLog } from "./log.ts";
+import { openServiceStore } from "./open-store.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
 import { showWelcome } from "./show-welcome.ts";
 import { Shutdown } from "./shutdown.ts";
-import { configFileOf, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
+import { configFileOf, filesBeside, ownKeyFile, type PlaceOptions, storeWithoutConfig } from "./store-place.ts";
 import { placesOf, type Served } from "./welcome.ts";
 
 export interface ServeOptions extends PlaceOptions {
@@ -146,7 +148,7 @@ async function startWith(file: string | null, usualFile: string, options: ServeO
   const given = read?.config ?? base.config;
   const ownKeyOf =
     given.http.key === undefined && (options.makeKey ?? options.lan) === true
-      ? await ownKey(given.store.url)
+      ? await ownKey(filesBeside(given.store.url, file ?? usualFile))
       : undefined;
   const finish = (config: Config): Config => {
     const { host = options.lan === true ? "0.0.0.0" : config.http.host, port = config.http.port } = options;
@@ -174,23 +176,32 @@ const unconfigured = (data: string | undefined): Config => ({
 });
 
 async function start(
-  { file, source, config: { store: place } }: Start,
+  { file, source, config: { store: place, http: listened } }: Start,
   { usualFile, ownHosts, restart }: Place,
   { demo: wantsDemo, withoutRules = false }: { readonly demo?: boolean; readonly withoutRules?: boolean },
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Running> {
   if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
-  const store = await openStore({ file: place.url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
+  const { url: address } = placesOf(
+    { url: `http://${hostForUrl(listened.host)}:${listened.port}`, address: listened },
+    ownHosts(),
+  );
+  const store = await openServiceStore({ store: place, http: listened }, address, version, log, shutdown);
   shutdown.add("store", () => store.close());
+  const files = filesBeside(place.url, file ?? usualFile);
+  void store.lease?.lost.then(async () => {
+    log.error("Another service of the site has taken over; this one waits from now on");
+    (await restart())();
+  });
   const { miners, sites } = source.base.config;
   const isAlone = miners.length + sites.length + minersIn(store) === 0 && !hasSites(store);
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
   if (running !== undefined) shutdown.addFirst("demo", () => running.close());
   const settings = new SettingsBook({ ...source, demo: running?.sections }, running?.demo.store ?? store, log);
   const { config } = settings;
-  const bridge = new LiveBridge(settings.live, place.url);
-  const remoteWrite = new LiveRemoteWrite(settings.live.part("remote write", ["history"]), place.url);
+  const bridge = new LiveBridge(settings.live, files);
+  const remoteWrite = new LiveRemoteWrite(settings.live.part("remote write", ["history"]), files);
   const access = settings.live.part("HTTP server", ["http"]).now;
   const announced = settings.live.part("announcement", ["http"]);
   let ownPort: number | null = null;
@@ -212,7 +223,7 @@ async function start(
   shutdown.add("service", () => service.close());
   const front = await withSites(service, settings, store, log, restart, shutdown);
   running?.connect(service, running.demo.rows.managedMiners.all());
-  const agent = new LiveOwnAgent(settings.live.part("own agent", ["agent", "software"]), place.url, log);
+  const agent = new LiveOwnAgent(settings.live.part("own agent", ["agent", "software"]), files, log);
   await agent.start(service);
   shutdown.add("agent", () => agent.close());
   const http = await startHttpServer({
@@ -221,6 +232,7 @@ async function start(
     log,
     version,
     sessions: store.sessions,
+    lease: store.lease,
     mqtt: () => bridge.status,
     remoteWrite: () => remoteWrite.status,
   });
@@ -285,11 +297,6 @@ async function withSites(
   const centre = await openCentre({ own, places, store, display: () => now.display, log });
   shutdown.add("sites", () => centre.close());
   return centre;
-}
-
-function logUpgrade(copy: string | null, log: Logger): void {
-  if (copy === null) log.warn("The store is upgraded, and the disk has no room to keep the old one");
-  else log.info(`The store is upgraded; the old one is kept as ${copy}`);
 }
 
 /** Whether other sites were saved over the API. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Option } from "commander";
-import { defaultConfig, type ReadConfig, readConfig } from "../config/index.ts";
+import { defaultConfig, isDatabaseUrl, type ReadConfig, readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { defaultFile } from "./default-files.ts";
 
@@ -28,6 +28,13 @@ export function configFileOf({ config, data }: PlaceOptions): { readonly file: s
 export const storeWithoutConfig = (data: string | undefined): string =>
   data === undefined ? defaultConfig().store.url : join(data, "rigbridge.db");
 
+/**
+ * What the other files of a service lie beside: its store, or with a store in a database the configuration file, where
+ * that is or would be. ":memory:": it keeps none.
+ */
+export const filesBeside = (store: string, configFile: string): string =>
+  isDatabaseUrl(store) ? join(dirname(configFile), "rigbridge.db") : store;
+
 /** The file of the key that `--make-key` makes. */
 export const ownKeyFile = (store: string): string => join(dirname(store), "rigbridge.key");
 
@@ -35,14 +42,16 @@ export const ownKeyFile = (store: string): string => join(dirname(store), "rigbr
 export interface ServicePlace {
   readonly read: ReadConfig | null;
   readonly store: string;
+  /** What its other files lie beside. */
+  readonly files: string;
 }
 
 /** Throws the mistakes of the configuration, and `config.invalid` for a store in memory. */
 export async function servicePlace(options: PlaceOptions): Promise<ServicePlace> {
-  const { file } = configFileOf(options);
+  const { file, usual } = configFileOf(options);
   const read = file === null ? null : await readConfig(file);
   const store = read?.config.store.url ?? storeWithoutConfig(options.data);
   if (store === ":memory:")
     throw new RigbridgeError("config.invalid", `store.url of ${file} is :memory:, so there is no file`);
-  return { read, store };
+  return { read, store, files: filesBeside(store, file ?? usual) };
 }

@@ -13,6 +13,7 @@ import { isPrivate, type Network, parseNetwork, planSearch, unconfirmedAddresses
 import { outletOf } from "../link/plugs/outlet.ts";
 import type { Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
+import { isDatabaseUrl } from "./database-url.ts";
 import type { Finding, Path } from "./document.ts";
 import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
@@ -154,8 +155,21 @@ function listening({ http }: Readonly<Record<string, unknown>>): Finding[] {
 }
 
 function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
-  if (!isRecord(store) || typeof store.url !== "string" || !/^[a-z][a-z0-9+]*:\/\//i.test(store.url)) return [];
-  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not supported yet" }];
+  if (!isRecord(store) || typeof store.url !== "string") return [];
+  if (isDatabaseUrl(store.url))
+    return store.site === undefined
+      ? [
+          {
+            path: ["store", "site"],
+            message: "is required with a PostgreSQL database: the name of the site that it is for",
+          },
+        ]
+      : [];
+  if (/^[a-z][a-z0-9+]*:\/\//i.test(store.url))
+    return [{ path: ["store", "url"], message: "must be the name of a file, or the URL of a PostgreSQL database" }];
+  return store.site === undefined
+    ? []
+    : [{ path: ["store", "site"], message: "is only for a store in a PostgreSQL database" }];
 }
 
 function centreOfCentre({ sites, centre }: Readonly<Record<string, unknown>>): Finding[] {

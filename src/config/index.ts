@@ -2,6 +2,7 @@
 
 export { didYouMean } from "../contract/nearest.ts";
 export { exposed } from "./cross-checks.ts";
+export { isDatabaseUrl } from "./database-url.ts";
 export type { Environment } from "./environment.ts";
 export { configSchema } from "./json-schema.ts";
 export { type ConfigFile, checkedConfig, type ReadConfig, readConfig, resolved } from "./read.ts";

@@ -5,6 +5,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { isSecret } from "../contract/secrets.ts";
 import { crossChecks, type NamesOutside, pathText } from "./cross-checks.ts";
+import { isDatabaseUrl } from "./database-url.ts";
 import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, withEnvironment } from "./environment.ts";
 import { invalidConfig, readableByOthers, readText } from "./file.ts";
@@ -50,7 +51,8 @@ export async function readConfig(file: string, env: Environment = process.env): 
 
 /** With absolute paths in place of those that are relative to a folder. */
 export function resolved(config: Config, folder: string): Config {
-  const url = config.store.url === ":memory:" ? ":memory:" : resolve(folder, config.store.url);
+  const { url: given } = config.store;
+  const url = given === ":memory:" || isDatabaseUrl(given) ? given : resolve(folder, given);
   const { ca } = config.centre ?? {};
   const centre = config.centre && { ...config.centre, ...(ca === undefined ? {} : { ca: resolve(folder, ca) }) };
   return {

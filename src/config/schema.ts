@@ -270,7 +270,12 @@ export const Config = z.strictObject({
         .min(1)
         .max(1000)
         .default("rigbridge.db")
-        .describe('SQLite file, relative to the configuration; ":memory:" keeps nothing'),
+        .describe(
+          'SQLite file, relative to the configuration; ":memory:" keeps nothing; or the URL of a PostgreSQL database, which the services of one site share: postgres://user:password@host:5432/database',
+        ),
+      site: name
+        .optional()
+        .describe("the name of the site whose services share the PostgreSQL database; only one of them is active"),
     })
     .prefault({})
     .describe("storage of settings, ids and history"),

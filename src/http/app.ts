@@ -4,6 +4,7 @@ import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
+import type { ActingLease } from "../contract/lease.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
@@ -27,7 +28,7 @@ import type { LoginCodes } from "./login-codes.ts";
 import { addMcpRoute } from "./mcp.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
-import { absentMethods, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
+import { absentMethods, activePath, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
 import { trustedProxies } from "./peer.ts";
 import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
@@ -65,6 +66,7 @@ export interface AppOptions {
   readonly mqtt?: () => MqttStatus | undefined;
   /** Absent: this service has no remote write. */
   readonly remoteWrite?: () => RemoteWriteStatus | undefined;
+  readonly lease?: ActingLease | null;
   /** Storage of sessions; absent: they end with the process. */
   readonly sessions?: SessionLog;
   readonly codes: LoginCodes;
@@ -81,6 +83,7 @@ export async function buildApp({
   limits,
   mqtt,
   remoteWrite,
+  lease = null,
   ...options
 }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
@@ -142,7 +145,16 @@ export async function buildApp({
   app.route({
     method: ["GET", "HEAD"],
     url: healthPath,
-    handler: (request, reply) => sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.() }),
+    handler: (request, reply) => sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.(), ...roleOf(lease) }),
+  });
+  app.route({
+    method: ["GET", "HEAD"],
+    url: activePath,
+    handler: async (request, reply) => {
+      if (lease?.mayAct() === false)
+        throw new RigbridgeError("service.no.active", "This service does not have the lease of its store now");
+      return sendRead(request, reply, { status: "ok", version, ...roleOf(lease) });
+    },
   });
   for (const route of absentMethods)
     app.route({ ...route, method: [...route.method], handler: async (request, reply) => notFound(request, reply) });
@@ -163,6 +175,9 @@ export async function buildApp({
   addEventStream(app, { service, limits, log, sessions });
   return app;
 }
+
+/** For a service that shares its store with others of its site. */
+const roleOf = (lease: ActingLease | null) => (lease === null ? {} : { role: "active", epoch: lease.epoch });
 
 function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLimits, log: FastifyBaseLogger): Server {
   const server = createServer({

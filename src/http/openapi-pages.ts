@@ -30,6 +30,18 @@ const sessionEntry = (operationId: string, { summary }: Operation, rest: Json): 
   ...rest,
 });
 
+/** Of a service whose store in PostgreSQL others of its site share. */
+const shared = {
+  role: { type: "string", enum: ["active", "standby"] },
+  epoch: {
+    type: "integer",
+    format: "int64",
+    minimum: 1,
+    maximum: 9_007_199_254_740_991,
+    description: "rises whenever another service becomes the active one",
+  },
+} as const;
+
 /** Paths of the server itself, which are not operations. */
 export const pages: Json = {
   "/health": page(
@@ -38,7 +50,23 @@ export const pages: Json = {
     "application/json",
     {
       type: "object",
-      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" }, mqtt: mqttHealth },
+      properties: {
+        status: { type: "string", enum: ["ok"] },
+        version: { type: "string" },
+        mqtt: mqttHealth,
+        ...shared,
+      },
+      required: ["status", "version"],
+    },
+    { security: [] },
+  ),
+  "/health/active": page(
+    "healthActive",
+    "Health check for load balancers; 503 unless this service may act. Requires no key",
+    "application/json",
+    {
+      type: "object",
+      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" }, ...shared },
       required: ["status", "version"],
     },
     { security: [] },

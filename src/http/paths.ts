@@ -4,6 +4,8 @@ import { sitePath } from "../contract/site-connection.ts";
 
 /** The health check. */
 export const healthPath = "/health";
+/** The health check for load balancers: 200 only where commands are taken. */
+export const activePath = "/health/active";
 export const metricsPath = "/metrics";
 export const openApiPath = "/openapi.json";
 export const docsPath = "/docs";
@@ -24,7 +26,9 @@ export const sessionPath = "/api/session";
 export const rootPath = "/";
 
 /** Pages without secrets, which require no key. */
-const openPages = [rootPath, healthPath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(segmentsOf);
+const openPages = [rootPath, healthPath, activePath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(
+  segmentsOf,
+);
 
 const known = [
   ...Object.values(operations).flatMap((operation) =>

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
+import type { ActingLease } from "../contract/lease.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
@@ -37,6 +38,8 @@ export interface HttpServerOptions {
   readonly mqtt?: () => MqttStatus | undefined;
   /** Absent: this service has no remote write. */
   readonly remoteWrite?: () => RemoteWriteStatus | undefined;
+  /** Of a store that services of one site share; absent or null: this one has its store alone. */
+  readonly lease?: ActingLease | null;
   readonly limits?: HttpLimits;
   /** Where browsers' sessions are stored; absent: they end with the process. */
   readonly sessions?: SessionLog;

@@ -296,6 +296,8 @@ export const details = {
   "command.notCancelled": "Command {id} can no longer be cancelled: it is {state}",
   "command.expired":
     "The command expired: the rig was busy with other commands for {seconds} s, and nothing was sent (command.expired)",
+  "command.noLease":
+    "Nothing was sent: this service does not have the lease of its store now, so another one may be active; send the command again",
   "command.restarting": "The rig is restarting and does not answer yet",
   "command.notRestarted": 'The rig was not seen to restart within {seconds} s; it answered "{answer}"',
   "command.unconfirmed": 'The rig does not report the change; it answered "{answer}"',

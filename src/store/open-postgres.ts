@@ -1,8 +1,9 @@
 import type { QueryResult } from "pg";
 import { RigbridgeError } from "../contract/problems.ts";
 import { refuse } from "./file.ts";
+import { type LeaseOptions, leaseTables, PostgresLease } from "./lease.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
-import { PostgresConnection } from "./postgres-connection.ts";
+import { type Fence, fencing, PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
 import { PostgresSession, schema } from "./postgres-session.ts";
 
@@ -29,16 +30,58 @@ const upgradeMs = 600_000;
  * Connects to a store in a PostgreSQL database, which it creates or upgrades first. Throws store.refused, with what to
  * change; the database is then as it was.
  */
-export const connectPostgres = async (options: PostgresStoreOptions): Promise<PostgresConnection> => {
-  const { url, now, timeoutMs = 10_000 } = options;
+export const connectPostgres = async (
+  { url, now, timeoutMs = 10_000 }: PostgresStoreOptions,
+  fence: Fence | null = null,
+): Promise<PostgresConnection> => {
   const name = nameOf(url);
+  await checked(url, name, (session) => bringUp(session, name, fence === null ? [] : [fencing(fence)]));
+  return new PostgresConnection({ url, name, now, timeoutMs, fence });
+};
+
+/**
+ * The same for the services of one site, of which one acts: resolves once this one has the lease. Only then is the store
+ * upgraded, so that no service that is still active finds tables that it does not know. Throws store.refused, also if
+ * another site has its store there.
+ */
+export const takePostgres = async (
+  options: PostgresStoreOptions & LeaseOptions,
+): Promise<{ readonly database: PostgresConnection; readonly lease: PostgresLease }> => {
+  const name = nameOf(options.url);
+  await checked(options.url, name, (session) => bringUp(session, name, null));
+  const lease = await PostgresLease.take(options);
+  try {
+    return { database: await connectPostgres(options, lease), lease };
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+};
+
+/** What a database in use is; `active`: where its active service serves, null if there is none. Changes nothing. */
+export const examinePostgres = async (
+  url: string,
+): Promise<{ readonly name: string; readonly active: string | null }> => {
+  const name = nameOf(url);
+  let active: string | null = null;
+  await checked(url, name, async (session) => {
+    if (!(await isThere(session, name))) return;
+    await versionOf(session, name);
+    const { holder, address } = first(await session.query("select holder, address from lease", []));
+    active = holder === "" ? null : String(address ?? "one without an address");
+  });
+  return { name, active };
+};
+
+/** Does what a server must allow before its store is used. Throws store.refused. */
+const checked = async (url: string, name: string, work: (session: PostgresSession) => Promise<void>): Promise<void> => {
   const open = { url, program: "rigbridge start", readOnly: false, timeoutMs: upgradeMs };
   const session = await PostgresSession.open(open).catch((error: unknown) =>
     refuse(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
   );
   try {
     await checkServer(session, name);
-    await upgrade(session, name);
+    await work(session);
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
     // A connection may also break off while the upgrade is committed.
@@ -47,7 +90,6 @@ export const connectPostgres = async (options: PostgresStoreOptions): Promise<Po
   } finally {
     await session.close();
   }
-  return new PostgresConnection({ url, name, now, timeoutMs });
 };
 
 /** The address without its password and parameters. Throws store.refused, without quoting it. */
@@ -86,17 +128,20 @@ const checkServer = async (session: PostgresSession, name: string): Promise<void
     );
 };
 
-/** Creates or upgrades the store in one transaction; another program that does the same waits or is waited for. */
-const upgrade = async (session: PostgresSession, name: string): Promise<void> => {
+/**
+ * Creates the store if there is none, or upgrades it after the given statements; null: it is not upgraded. In one
+ * transaction; another program that does the same waits or is waited for.
+ */
+const bringUp = async (session: PostgresSession, name: string, before: readonly string[] | null): Promise<void> => {
   await session.run(`begin; select pg_advisory_xact_lock(${upgradeLock})`);
   try {
     const version = (await isThere(session, name)) ? await versionOf(session, name) : 0;
-    if (version < storeVersion) {
+    if (version === 0 || (before !== null && version < storeVersion)) {
       await checkRights(session, name, upgradeRights);
       const marked =
         version === 0
           ? [`create schema if not exists ${schema}`, ...postgresUpgrade(0), ...versionTable]
-          : [...postgresUpgrade(version), `update store_version set version = ${storeVersion}`];
+          : [...(before ?? []), ...postgresUpgrade(version), `update store_version set version = ${storeVersion}`];
       await session.run(marked.join(";\n"));
     }
     await session.run("commit");
@@ -107,6 +152,7 @@ const upgrade = async (session: PostgresSession, name: string): Promise<void> =>
 };
 
 const versionTable = [
+  ...leaseTables,
   "create table store_version (version bigint not null)",
   `insert into store_version values (${storeVersion})`,
 ];

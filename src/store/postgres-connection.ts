@@ -14,7 +14,7 @@ import {
   type Statement,
 } from "./database.ts";
 import { sequenceOf } from "./migrations.ts";
-import { awayReason, isReadOnly, isRefusal, refusal, storeAway } from "./postgres-failures.ts";
+import { awayReason, isFenced, isReadOnly, isRefusal, notActive, refusal, storeAway } from "./postgres-failures.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import type { Tables } from "./tables.ts";
 
@@ -29,6 +29,14 @@ export interface PostgresOptions {
   readonly now: () => number;
   /** For one statement, after which a call fails. */
   readonly timeoutMs: number;
+  /** Refuses what this process still writes once another has the lease. Null: writes need none. */
+  readonly fence?: Fence | null;
+}
+
+/** The holder of the lease that a write belongs to. */
+export interface Fence {
+  readonly holder: string;
+  readonly epoch: number;
 }
 
 /**
@@ -178,6 +186,13 @@ export class PostgresConnection implements Database {
 
   /** Throws the server's error if it has refused a statement, and so stored nothing. */
   async #send(text: string): Promise<readonly number[]> {
+    const fence = this.#options.fence ?? null;
+    if (fence === null) return this.#sendAlone(text);
+    const [, ...changed] = await this.#sendAlone(`${fencing(fence)};\n${text}`);
+    return changed;
+  }
+
+  async #sendAlone(text: string): Promise<readonly number[]> {
     const session = await this.#writerNow();
     let results: readonly QueryResult[];
     try {
@@ -185,6 +200,7 @@ export class PostgresConnection implements Database {
     } catch (error) {
       if (isRefusal(error)) {
         this.#awaySince = null;
+        if (isFenced(error)) throw notActive(this.name);
         if (isReadOnly(error)) session.destroy();
         throw error;
       }
@@ -296,6 +312,9 @@ const quoted = (text: string): string => {
   const inside = text.replaceAll("'", "''");
   return inside.includes("\\") ? ` E'${inside.replaceAll("\\", "\\\\")}'` : `'${inside}'`;
 };
+
+/** The first statement of a transaction: refuses it once another service has the lease. */
+export const fencing = ({ holder, epoch }: Fence): string => `select fence(${literal(holder)}, ${literal(epoch)})`;
 
 const withValues = (statement: Statement): string => {
   const { text, values } = "text" in statement ? { ...statement, text: numbered(statement.text) } : compiled(statement);

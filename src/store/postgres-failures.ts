@@ -1,4 +1,5 @@
 import { type ProblemCode, RigbridgeError } from "../contract/problems.ts";
+import { fencedState } from "./lease.ts";
 import { NoAnswer } from "./postgres-session.ts";
 
 /** Errors of the server that a user can act on, by SQLSTATE (PostgreSQL's manual, appendix A). */
@@ -54,6 +55,9 @@ export const isRefusal = (error: unknown): boolean => {
   return error instanceof RigbridgeError || (isSqlState(code) && !code.startsWith("57P") && !code.startsWith("08"));
 };
 
+/** Whether `fence` has refused it, because another service has the lease. */
+export const isFenced = (error: unknown): boolean => codeOf(error) === fencedState;
+
 /** After a failover the address leads to another server. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 
@@ -94,6 +98,10 @@ export const storeAway = (store: string, since: number, why: string, added = "")
     "service.store-away",
     `The store ${store} cannot be reached since ${new Date(since).toISOString().slice(11, 19)} (UTC): ${why}.${added}`,
   );
+
+/** Nothing was stored, and this process ends its work. */
+export const notActive = (store: string): RigbridgeError =>
+  new RigbridgeError("service.no.active", `Another service has taken over the store ${store}`);
 
 /** Why a call failed that the server answered. Without the cause, whose message and details quote values. */
 export const refusal = (store: string, error: unknown, kind: "read" | "write"): RigbridgeError => {

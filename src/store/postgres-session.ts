@@ -6,9 +6,6 @@ import type { SqlValue } from "./database.ts";
 /** Holds everything that the store has in its database. */
 export const schema = "rigbridge";
 
-/** To connect, until the server has answered the login. */
-const connectMs = 5_000;
-
 export interface SessionOptions {
   readonly url: string;
   /** Shown by the server in its list of connections; letters, digits and blanks. */
@@ -16,6 +13,8 @@ export interface SessionOptions {
   readonly readOnly: boolean;
   /** Until a statement has answered; then the session is given up. */
   readonly timeoutMs: number;
+  /** Until the server has answered the login. */
+  readonly connectMs?: number;
 }
 
 /** The server has not answered; what it was asked may still be done. */
@@ -65,7 +64,7 @@ export class PostgresSession {
     const socket = new Socket();
     const config: ClientConfig = {
       connectionString: options.url,
-      connectionTimeoutMillis: connectMs,
+      connectionTimeoutMillis: options.connectMs ?? 5_000,
       keepAlive: true,
       // Its own socket, because one whose server does not answer ends only by force.
       stream: () => socket,

@@ -15,11 +15,12 @@ import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type IdempotencyLog, openIdempotency } from "./idempotency.ts";
 import { type KeptValues, openKeptValues } from "./kept-values.ts";
+import type { Lease, LeaseOptions } from "./lease.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate, storeVersion } from "./migrations.ts";
 import { type MoneyDays, openMoneyDays } from "./money-days.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
-import { connectPostgres, type PostgresStoreOptions } from "./open-postgres.ts";
+import { type PostgresStoreOptions, takePostgres } from "./open-postgres.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
@@ -72,6 +73,7 @@ export {
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { IdempotencyLog, KeyedRequest, RequestKey } from "./idempotency.ts";
 export type { KeptValues } from "./kept-values.ts";
+export type { Holder, Lease } from "./lease.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { NotificationLog } from "./notifications.ts";
 export type { OutboxLog } from "./outbox.ts";
@@ -124,6 +126,8 @@ export interface Store {
   commit(changes: readonly Prepared[]): Promise<void>;
   /** Its name, which stays as long as the store, also in its backups. */
   readonly instance: string;
+  /** What this service shares the store by; null: it has it alone. */
+  readonly lease: Lease | null;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
@@ -232,7 +236,7 @@ const build = async (
     else await migrate(durable.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
     const markFile = path === ":memory:" ? null : `${path}.run`;
-    return await assemble({ durable, fast, markFile, now, close, idsAfter });
+    return await assemble({ durable, fast, markFile, lease: null, now, close, idsAfter });
   } catch (error) {
     close();
     throw error;
@@ -255,16 +259,22 @@ const fillEmpty = async (connection: SqliteConnection): Promise<void> => {
   }
 };
 
-/** Opens a store in a PostgreSQL database, or creates it there. Throws store.refused, with what to change. */
-export const openPostgresStore = async (options: PostgresStoreOptions): Promise<Store> => {
-  const database = await connectPostgres(options);
-  const close = () => database.close();
+/**
+ * Opens a store in a PostgreSQL database, or creates it there, once no other service has its lease. Throws store.refused,
+ * with what to change.
+ */
+export const openPostgresStore = async (options: PostgresStoreOptions & LeaseOptions): Promise<Store> => {
+  const { database, lease } = await takePostgres(options);
+  const close = async (): Promise<void> => {
+    await database.close();
+    await lease.release();
+  };
   try {
     return await assemble({
       durable: database,
       fast: database,
       markFile: null,
-      isTrusted: true,
+      lease,
       now: options.now,
       close,
       idsAfter: 0,
@@ -280,13 +290,14 @@ interface Parts {
   readonly fast: Database;
   /** See `RunMark`. */
   readonly markFile: string | null;
-  readonly isTrusted?: boolean;
+  /** Null: a store that no other service shares. */
+  readonly lease: Lease | null;
   readonly now: () => number;
   readonly close: () => void | Promise<void>;
   readonly idsAfter: number;
 }
 
-const assemble = async ({ durable, fast, markFile, isTrusted, now, close, idsAfter }: Parts): Promise<Store> => {
+const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }: Parts): Promise<Store> => {
   const turns = new Mutex();
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) });
@@ -319,7 +330,7 @@ const assemble = async ({ durable, fast, markFile, isTrusted, now, close, idsAft
     sites: await openCollection(durable, turns, { name: "site", schema: StoredSite, after: 0 }),
   };
   const sessions = await openSessions(durable);
-  const mark = await openRunMark(fast, markFile, now, isTrusted);
+  const mark = await openRunMark(fast, markFile, now, lease !== null);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);
   const groupEnergies = await openGroupEnergies(fast);
@@ -350,6 +361,7 @@ const assemble = async ({ durable, fast, markFile, isTrusted, now, close, idsAft
         for (const { apply } of written) apply();
       }),
     instance,
+    lease,
     notifications,
     outbox,
     commands,

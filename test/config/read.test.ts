@@ -233,8 +233,18 @@ describe("each mistake is reported with its path and line", () => {
     ["a search too often", "scan:\n  every: 10", ["2: scan.every: must be at least 60"]],
     [
       "another database",
-      "store:\n  url: postgres://db",
-      ["2: store.url: must be the name of a file; other databases are not supported yet"],
+      "store:\n  url: mysql://db",
+      ["2: store.url: must be the name of a file, or the URL of a PostgreSQL database"],
+    ],
+    [
+      "a database without its site",
+      "store:\n  url: postgres://db/rigbridge",
+      ["1: store.site: is required with a PostgreSQL database: the name of the site that it is for"],
+    ],
+    [
+      "the site of a file",
+      "store:\n  url: rigbridge.db\n  site: barn",
+      ["3: store.site: is only for a store in a PostgreSQL database"],
     ],
     [
       "a bad address",

@@ -52,8 +52,8 @@ export interface Bench {
   notifications(): Promise<string[]>;
   /** Waits until no read, command, run, search or message is under way. */
   idle(): Promise<void>;
-  /** Another run of the service over the same store and rigs. */
-  restart(config?: Record<string, unknown>): Promise<void>;
+  /** Another run of the service over the same store and rigs; `meanwhile` is done between the two. */
+  restart(config?: Record<string, unknown>, meanwhile?: () => Promise<void>): Promise<void>;
 }
 
 const silent = pino({ level: "silent" });
@@ -135,8 +135,9 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
         .filter(({ title }) => title !== "New best share")
         .map(({ title, message }) => `${title}: ${message}`),
     idle: () => service.settled(),
-    restart: async (config) => {
+    restart: async (config, meanwhile = async () => undefined) => {
       await service.close();
+      await meanwhile();
       service = await start(config);
     },
   };

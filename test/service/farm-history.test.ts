@@ -88,9 +88,11 @@ describe("the history of the farm", () => {
     await bench.act(ids[0] ?? 0, { action: "stop" });
     await pass(1);
     clock.pass(3600);
+    for (const rig of bench.farm.rigs) rig.fault = { name: "delay", ms: 3_000 };
     await bench.restart();
     // Rigs that were not read yet in this run are not recorded as stopped.
     await record();
+    for (const rig of bench.farm.rigs) rig.fault = null;
     for (const id of ids) await bench.poll(id);
     await pass(2);
     const { points } = await ask();

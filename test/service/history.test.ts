@@ -12,6 +12,7 @@ import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 import { folders } from "../store/folder.ts";
+import { testOfFile } from "../test-of-file.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -211,7 +212,7 @@ describe("history", () => {
     expect(await bench.store.samples.read(id, 0, now + day)).toEqual([]);
   });
 
-  test("of one miner among many is looked up, and never searched for", async () => {
+  testOfFile("of one miner among many is looked up, and never searched for", async () => {
     const file = join(folder(), "rigbridge.db");
     const store = await openStore({ file, now: () => now });
     const miners = 20;

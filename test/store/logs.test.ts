@@ -3,9 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, jest, test } from "@jest/globals";
 import type { Store, StoredNotification } from "../../src/store/index.ts";
 import { notificationLimit } from "../../src/store/notifications.ts";
-import { openStore, testOfFile } from "../any-store.ts";
+import { openStore } from "../any-store.ts";
 import { onTestFinished } from "../finished.ts";
 import { newNotification } from "../notification-rows.ts";
+import { testOfFile } from "../test-of-file.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();

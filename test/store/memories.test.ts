@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
-import { openStore, testOfFile } from "../any-store.ts";
+import { openStore } from "../any-store.ts";
+import { testOfFile } from "../test-of-file.ts";
 import { until } from "../until.ts";
 import { folders } from "./folder.ts";
 

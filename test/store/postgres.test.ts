@@ -109,7 +109,7 @@ suite("PostgreSQL", () => {
       server.run(
         `select table_name as "table", column_name as name, data_type as type, is_nullable = 'NO' as required
           from information_schema.columns
-          where table_schema = 'rigbridge' and table_name <> 'store_version'
+          where table_schema = 'rigbridge' and table_name not in ('store_version', 'lease')
             and table_name in (select tablename from pg_tables where schemaname = 'rigbridge')
           order by table_name collate "C", ordinal_position`,
         database,
@@ -143,7 +143,7 @@ suite("PostgreSQL", () => {
       );
       const indexes = "select name from sqlite_master where type = 'index' and name not like 'sqlite%' order by name";
       const ofPostgres = await server.run(
-        `select indexname as name from pg_indexes where schemaname = 'rigbridge' and indexname !~ '_pkey$|^rig_memory_uid'
+        `select indexname as name from pg_indexes where schemaname = 'rigbridge' and indexname !~ '_pkey$|^rig_memory_uid|^lease_'
           order by indexname collate "C"`,
         database,
       );
@@ -627,8 +627,8 @@ suite("PostgreSQL", () => {
       expect(await kept(store)).toBe("0");
       await server.kill();
       const away = `The store ${store.name} cannot be reached since 12:03:04 (UTC): `;
-      for (const call of [store.write([keep("x", "1")]), store.rows(plain("select 1")), store.lastId("command")]) {
-        const error = await failure(call);
+      const calls = [store.write([keep("x", "1")]), store.rows(plain("select 1")), store.lastId("command")];
+      for (const error of await Promise.all(calls.map(failure))) {
         expect(error).toMatchObject({ code: "service.store-away" });
         expect(error.message).toContain(away);
         expect(error.message).not.toContain("secret");

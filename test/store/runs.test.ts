@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import { noCommand, type RunResult, type Store } from "../../src/store/store.ts";
-import { openStore, testOfFile } from "../any-store.ts";
+import { openStore } from "../any-store.ts";
+import { testOfFile } from "../test-of-file.ts";
 import { toFirstVersion, withoutCounts } from "./first-version.ts";
 import { folders } from "./folder.ts";
 

@@ -3,7 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { Sample, Store } from "../../src/store/store.ts";
-import { openStore, testOfFile } from "../any-store.ts";
+import { openStore } from "../any-store.ts";
+import { testOfFile } from "../test-of-file.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();

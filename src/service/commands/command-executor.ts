@@ -136,8 +136,10 @@ export class CommandExecutor {
   }
 
   #begin(rig: PolledRig, id: number, execute: (progress: CommandProgress) => Promise<Outcome>): BegunCommand {
-    const progress = new CommandProgress(id, async (state, message) =>
-      this.#moved(await this.#store.commands.move(id, state, message)),
+    const progress = new CommandProgress(
+      id,
+      async (state, message) => this.#moved(await this.#store.commands.move(id, state, message)),
+      () => this.#store.lease?.mayAct() !== false,
     );
     this.#open.set(id, progress);
     const { queueMs } = this.#timeouts;
@@ -206,6 +208,7 @@ export class CommandExecutor {
       else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);
       return outcome;
     } catch (error) {
+      if (progress.sent && isOfStore(error)) throw unstored(error);
       await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", messageOf(error));
       throw error;
     }
@@ -293,6 +296,16 @@ const isRefusal = (error: unknown): boolean =>
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
 /** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
+/** The store cannot be reached, or is another service's now; its row is settled by whichever service is active next. */
+const isOfStore = (error: unknown): boolean =>
+  error instanceof RigbridgeError && ["service.no.active", "service.store-away"].includes(error.code);
+
+const unstored = (error: unknown): RigbridgeError =>
+  new RigbridgeError(
+    "rig.unconfirmed",
+    `The command was sent, but its result could not be stored: ${messageOf(error)}`,
+  );
+
 const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unconfirmed";
 
 /** One command's session with a rig. The rig is identified before each write, including repeats. */

@@ -6,15 +6,17 @@ import { detail } from "../../messages/detail.ts";
 export class CommandProgress {
   readonly id: number;
   readonly #write: (state: CommandState, message: string) => Promise<void>;
+  readonly #mayAct: () => boolean;
   readonly #withdrawal = Promise.withResolvers<never>();
   #state: CommandState = "queued";
   #sent = false;
   #why: RigbridgeError | null = null;
 
-  /** `write` writes the row. */
-  constructor(id: number, write: (state: CommandState, message: string) => Promise<void>) {
+  /** `write` writes the row; `mayAct`: whether this service may act on rigs now. */
+  constructor(id: number, write: (state: CommandState, message: string) => Promise<void>, mayAct: () => boolean) {
     this.id = id;
     this.#write = write;
+    this.#mayAct = mayAct;
     this.#withdrawal.promise.catch(() => undefined);
   }
 
@@ -44,10 +46,12 @@ export class CommandProgress {
     await this.#write(state, message);
   }
 
-  /** Call it before a write is sent. Throws why the command was withdrawn. */
+  /** Call it before a write is sent. Throws why the command was withdrawn, or `service.no.active`. */
   async markSent(): Promise<void> {
     this.check();
     await this.move("sent", "");
+    // Last, because another service may have taken over while the row was written.
+    if (!this.#mayAct()) throw new RigbridgeError("service.no.active", detail("command.noLease"));
     this.#sent = true;
   }
 

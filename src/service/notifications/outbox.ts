@@ -34,6 +34,8 @@ export interface OutboxContext {
   groupsOf(minerId: number): readonly string[];
   readonly targets: WebTargets;
   /** Epoch ms. */
+  /** Whether this service may send now. */
+  readonly mayAct: () => boolean;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -134,7 +136,8 @@ export class Outbox implements NoticeListener {
 
   /** Sends due messages, at most one per channel. Resolves when all are answered. */
   async turn(): Promise<void> {
-    if (this.#isClosed) return;
+    // What another service may be sending waits here.
+    if (this.#isClosed || !this.#context.mayAct()) return;
     const waiting = [...this.#context.rows.rows()].filter(({ state }) => state === "waiting");
     const byChannel = Map.groupBy(waiting, ({ channel }) => channel);
     await Promise.all([...byChannel].map(([key, rows]) => this.#turnOf(key, rows)));

@@ -26,6 +26,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
   const local = core.settings.part("quiet hours", ["display"]).now;
   const outbox = new Outbox({
     rows: store.outbox,
+    mayAct: () => store.lease?.mayAct() !== false,
     format,
     now,
     log,

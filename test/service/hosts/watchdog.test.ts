@@ -37,6 +37,7 @@ async function watched(rules: readonly object[], maintenance: readonly object[] 
         async () => (await bench.commands(1)).every(({ state }) => state !== "queued" && state !== "sent"),
         "commands to end",
       );
+      await bench.idle();
     }
   };
   await pass(1);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { openStore } from "../../any-store.ts";
+import { openStore } from "../../../src/store/index.ts";
 import { folders } from "../../store/folder.ts";
 import { until, within } from "../../until.ts";
 import { json, openDouble } from "./doubles.ts";

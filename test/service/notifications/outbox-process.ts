@@ -1,4 +1,4 @@
-import { openStore } from "../../any-store.ts";
+import { openStore } from "../../../src/store/index.ts";
 import { offline, openOutboxRun } from "./outbox-run.ts";
 
 /** A process that raises a notification for two channels, whose server never answers, and waits to be killed. */

@@ -43,6 +43,7 @@ export async function openOutboxRun(
   });
   const outbox = new Outbox({
     rows: store.outbox,
+    mayAct: () => true,
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     now,
     log,

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { freePort } from "../free-port.ts";
+import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts";
+import { until } from "../until.ts";
+import { type Running, rigbridge, running } from "./command.ts";
+
+// depends on: src/**, test/store/postgres.ts
+
+const suite = hasPostgres("two services with one store in a real PostgreSQL") ? describe : describe.skip;
+
+interface Member {
+  readonly service: Running;
+  readonly url: string;
+  readonly config: string;
+}
+
+let folder = "";
+let farm: Farm;
+let server: Postgres;
+const services: Running[] = [];
+
+/** Starts a service of the pair, and waits until it has said what it is. */
+async function start(config: string, says: RegExp): Promise<Running> {
+  const service = await running(["serve", "--config", config], says, { cwd: folder });
+  services.push(service);
+  return service;
+}
+
+async function member(name: string, database: string, says: RegExp): Promise<Member> {
+  const port = await freePort();
+  const config = join(folder, `${name}.yaml`);
+  const [rig] = farm.rigs;
+  const text = `http: {port: ${port}}\nstore: {url: "${server.url(database)}", site: barn}\nminers: [{address: "${rig?.address}", name: desk}]\n`;
+  await writeFile(config, text, { mode: 0o600 });
+  return { service: await start(config, says), url: `http://127.0.0.1:${port}`, config };
+}
+
+const active = /is ready at http/;
+const standby = /this one waits to take its place/;
+
+const ask = async (url: string, path: string, body?: object): Promise<{ status: number; body: unknown }> => {
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: json };
+  const response = await fetch(`${url}${path}`, init);
+  return { status: response.status, body: await response.json() };
+};
+const json = { "content-type": "application/json" };
+
+suite("a pair of services", () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rigbridge-pair-"));
+    farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
+    server = await startPostgres();
+  });
+  afterEach(async () => {
+    for (const service of services.splice(0)) {
+      service.signal("SIGKILL");
+      await service.ended;
+    }
+  });
+  afterAll(async () => {
+    await server.stop();
+    await farm.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test("goes on with the other one when the active one is killed, with all that was confirmed", async () => {
+    const database = await server.database();
+    const one = await member("one", database, active);
+    const other = await member("other", database, standby);
+    expect(await ask(one.url, "/health/active")).toMatchObject({ status: 200, body: { role: "active", epoch: 1 } });
+    expect(await ask(other.url, "/health")).toMatchObject({ status: 200, body: { status: "ok", role: "standby" } });
+    const refused = { status: 503, body: { code: "service.no.active" } };
+    for (const path of ["/health/active", "/api/miners"]) expect(await ask(other.url, path)).toMatchObject(refused);
+    expect(await ask(other.url, "/api/groups", { name: "attic" })).toMatchObject(refused);
+    expect(await ask(one.url, "/api/groups", { name: "attic" })).toMatchObject({ body: { name: "attic" } });
+    one.service.signal("SIGKILL");
+    await one.service.ended;
+    await until(() => active.test(other.service.said()), "the other one to take over", { details: other.service.said });
+    expect(await ask(other.url, "/health/active")).toMatchObject({ status: 200, body: { role: "active", epoch: 2 } });
+    expect((await ask(other.url, "/api/groups")).body).toContainEqual(expect.objectContaining({ name: "attic" }));
+    const again = await start(one.config, standby);
+    other.service.signal("SIGTERM");
+    await until(() => active.test(again.said()), "the first one to be active again", { details: again.said });
+    for (const { said } of services) expect(said()).not.toContain("secret");
+  });
+
+  test("never has two that act: one that was stopped waits when it goes on", async () => {
+    const database = await server.database();
+    const one = await member("one", database, active);
+    const other = await member("other", database, standby);
+    one.service.signal("SIGSTOP");
+    await until(() => active.test(other.service.said()), "the other one to take over", { details: other.service.said });
+    one.service.signal("SIGCONT");
+    const late = await ask(one.url, "/api/groups", { name: "late" });
+    expect(late.status).toBe(503);
+    await until(
+      async () => (await ask(one.url, "/health").catch(() => null))?.status === 200 && standby.test(one.service.said()),
+      "the first one to wait",
+      { details: one.service.said },
+    );
+    expect(one.service.said()).toContain("Another service of the site has taken over");
+    expect((await ask(other.url, "/api/groups")).body).not.toContainEqual(expect.objectContaining({ name: "late" }));
+  });
+
+  test("is of one site; doctor and backup say what its store is", async () => {
+    const database = await server.database();
+    const one = await member("one", database, active);
+    const attic = join(folder, "attic.yaml");
+    await writeFile(attic, `store: {url: "${server.url(database)}", site: attic}\n`, { mode: 0o600 });
+    const refused = await rigbridge(["serve", "--port", "0", "--config", attic], { cwd: folder });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('holds the site "barn", and store.site is "attic"');
+    const doctor = await rigbridge(["doctor", "--config", one.config], { cwd: folder });
+    expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /Store.*postgres:\/\/postgres@\S+, the active service is http:\/\/127\.0\.0\.1/,
+    );
+    const backup = await rigbridge(["backup", "copy.db", "--config", one.config], { cwd: folder });
+    expect(backup.stderr).toContain("copy it with pg_dump");
+    for (const { stdout, stderr } of [refused, doctor, backup]) expect(stdout + stderr).not.toContain("secret");
+  });
+});
