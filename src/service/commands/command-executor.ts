@@ -295,7 +295,6 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
 /** The store cannot be reached, or is another service's now; its row is settled by whichever service is active next. */
 const isOfStore = (error: unknown): boolean =>
   error instanceof RigbridgeError && ["service.no.active", "service.store-away"].includes(error.code);
@@ -306,6 +305,7 @@ const unstored = (error: unknown): RigbridgeError =>
     `The command was sent, but its result could not be stored: ${messageOf(error)}`,
   );
 
+/** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
 const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unconfirmed";
 
 /** One command's session with a rig. The rig is identified before each write, including repeats. */
