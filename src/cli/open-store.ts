@@ -32,7 +32,7 @@ export async function openServiceStore(
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);
     return store;
   } catch (error) {
-    // The process ends, and nothing is begun any more.
+    // The process is ending, so nothing more is started.
     if (ended.signal.aborted) await new Promise(() => undefined);
     throw error;
   } finally {

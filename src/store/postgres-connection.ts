@@ -52,7 +52,7 @@ export class PostgresConnection implements Database {
   readonly #options: PostgresOptions;
   /** In the order of the calls. */
   readonly #waiting: Write[] = [];
-  /** Until no write waits any more; null while none does. */
+  /** Until no write is waiting; null while none is. */
   #writing: Promise<void> | null = null;
   readonly #reads = new Semaphore(readers);
   #writer: PostgresSession | null = null;

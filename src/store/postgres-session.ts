@@ -82,7 +82,7 @@ export class PostgresSession {
     }
   }
 
-  /** False once it cannot be used any more. */
+  /** False once it can no longer be used. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

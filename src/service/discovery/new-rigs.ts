@@ -79,7 +79,7 @@ export class NewRigs {
     for (const mark of marksOf(rig)) this.#reported.add(mark);
   }
 
-  /** The name of the first login for this kind of rig that it accepts. A rig that fails otherwise is asked no more. */
+  /** The name of the first login for this kind of rig that it accepts. A rig that fails otherwise is not asked again. */
   async #acceptedLogin({ address, driver: id, login }: FoundRig): Promise<string | undefined> {
     const driver = drivers.find((each) => each.id === id);
     if (driver === undefined || login === null) return undefined;
