@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Bridge, BridgeOptions } from "../mqtt/index.ts";
+import type { Bridge, BridgeOptions, PairOfBridges } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
 import type { LiveSettings, Sections } from "../service/index.ts";
 import { version } from "../version.ts";
@@ -18,10 +18,13 @@ export class LiveBridge {
   readonly #settings;
   /** Folder for files that outlive the process; null: none. */
   readonly #folder: string | null;
+  readonly #pair: PairOfBridges | null;
   #bridge: Bridge | undefined;
   #isClosed = false;
 
-  constructor(settings: LiveSettings, store: string) {
+  /** `store`: what other files lie beside. `pair`: absent for a service that has its store alone. */
+  constructor(settings: LiveSettings, store: string, pair: PairOfBridges | null = null) {
+    this.#pair = pair;
     this.#settings = settings.part("MQTT bridge", ["mqtt", "display"]);
     this.#folder = store === ":memory:" ? null : dirname(store);
     this.messages = new BrokerMessages(Date.now, () => this.#settings.now.mqtt !== undefined);
@@ -86,7 +89,7 @@ export class LiveBridge {
   async #open({ mqtt: settings, display: { currency } }: Used, shared: Shared): Promise<void> {
     if (settings === undefined) return;
     const { startMqtt } = await import("../mqtt/index.ts");
-    const bridge = await startMqtt({ ...shared, settings, version, folder: this.#folder, currency });
+    const bridge = await startMqtt({ ...shared, settings, version, folder: this.#folder, currency, pair: this.#pair });
     this.#bridge = bridge;
     this.messages.join(bridge.connection);
     shared.service.setWarning?.(warningTitle, null);

@@ -23,7 +23,7 @@ export async function openServiceStore(
     await standby.close();
   });
   const waiting = (holder: Holder | null): void => {
-    standby.start();
+    standby.serve(holder);
     if (holder === null) log.warn("The database of the store is away; this service waits for it");
     else log.info(`Another service of the site is active${at(holder)}; this one waits to take its place`);
   };

@@ -9,7 +9,7 @@ import type { AnnounceOptions } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
 import { hostForUrl } from "../http/security.ts";
-import type { BridgeOptions } from "../mqtt/index.ts";
+import type { BridgeOptions, PairOfBridges } from "../mqtt/index.ts";
 import {
   openDemo,
   present,
@@ -19,7 +19,7 @@ import {
   type SettingsSource,
   startService,
 } from "../service/index.ts";
-import type { Store } from "../store/index.ts";
+import { mqttUnits, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
@@ -200,7 +200,7 @@ async function start(
   if (running !== undefined) shutdown.addFirst("demo", () => running.close());
   const settings = new SettingsBook({ ...source, demo: running?.sections }, running?.demo.store ?? store, log);
   const { config } = settings;
-  const bridge = new LiveBridge(settings.live, files);
+  const bridge = new LiveBridge(settings.live, files, pairOf(store));
   const remoteWrite = new LiveRemoteWrite(settings.live.part("remote write", ["history"]), files);
   const access = settings.live.part("HTTP server", ["http"]).now;
   const announced = settings.live.part("announcement", ["http"]);
@@ -260,6 +260,17 @@ async function start(
     file: file ?? usualFile,
   };
   return { service, served, listening: http.address, announced, loginCode: http.loginCode };
+}
+
+/** What the MQTT bridge of the next active service goes on with; null: no other service has this store. */
+function pairOf({ lease, instance, keptValues }: Store): PairOfBridges | null {
+  if (lease === null) return null;
+  const units = {
+    name: "the store",
+    read: async () => keptValues.get(mqttUnits)?.value,
+    write: (chosen: object) => keptValues.save(mqttUnits, chosen, Date.now()),
+  };
+  return { instance, epoch: lease.epoch, units };
 }
 
 /** ms in which the answer to the change reaches its sender. */

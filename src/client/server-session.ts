@@ -243,6 +243,7 @@ const doubtful: ReadonlySet<string> = new Set([
   "service.garbled",
   "service.not-ready",
   "service.no.active",
+  "service.active-unreachable",
   "key.wrong",
 ]);
 
@@ -253,14 +254,17 @@ const userQuery = (userId: number | undefined): Readonly<Record<string, string>>
 const refusedForNow = (answer: Answer): number | false =>
   [502, 503, 504].includes(answer.status) && retryAfterMs(answer);
 
-/** No answer came, or that of a standby which has no active service to pass the request on to. */
-const isLost = (error: unknown): error is RigbridgeError =>
-  error instanceof RigbridgeError && (error.code === "service.unreachable" || error.code === "service.no.active");
+/** Of a standby that could not pass the request on to an active service. */
+const notPassedOn: ReadonlySet<string> = new Set(["service.no.active", "service.active-unreachable"]);
 
-/** Throws `service.no.active`, whatever was asked. */
+/** No answer came, or one of those. */
+const isLost = (error: unknown): error is RigbridgeError =>
+  error instanceof RigbridgeError && (error.code === "service.unreachable" || notPassedOn.has(error.code));
+
+/** Throws the problem of a request that was not passed on, whatever was asked. */
 function active(answer: Answer, context: ErrorContext): Answer {
-  const problem = answer.status === 503 ? problemIn(answer, context) : undefined;
-  if (problem?.code === "service.no.active") throw problem;
+  const problem = [502, 503].includes(answer.status) ? problemIn(answer, context) : undefined;
+  if (problem !== undefined && notPassedOn.has(problem.code)) throw problem;
   return answer;
 }
 

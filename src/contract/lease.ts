@@ -2,6 +2,12 @@
 export interface ActingLease {
   /** Rises with each holder. */
   readonly epoch: number;
+  /** Known only to the services that share the store, and only while this one has the lease. */
+  readonly secret: string;
+  /** When it was taken, epoch ms. */
+  readonly since: number;
+  /** ms since the lease was last renewed. */
+  age(): number;
   /** Whether this process may act now: nobody else can have the lease yet. */
   mayAct(): boolean;
 }

@@ -57,6 +57,7 @@ export const problems = {
   "service.garbled": { status: 502, title: "The server is not a mining service" },
   "service.not-ready": { status: 503, title: "Not ready" },
   "service.no.active": { status: 503, title: "No active service" },
+  "service.active-unreachable": { status: 502, title: "The active service cannot be reached" },
   "service.unreachable": { status: 504, title: "The service cannot be reached" },
   "program.ended": { status: 502, title: "The program ended" },
   "program.hangs": { status: 504, title: "The program does not end" },
@@ -158,6 +159,7 @@ const awayCodes: ReadonlySet<string> = new Set([
   "service.unreachable",
   "service.not-ready",
   "service.no.active",
+  "service.active-unreachable",
   "service.garbled",
 ]);
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener } from "node:http";
 import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
@@ -15,19 +15,20 @@ import { type Admission, admission } from "./admission.ts";
 import { addAgentRoute } from "./agents.ts";
 import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, unreadBody } from "./body.ts";
-import { refuseClient } from "./client-errors.ts";
 import { quickCompression } from "./compression.ts";
 import { type Admitted, credentials } from "./credentials.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
-import { routeUpgrades, wantsSocket } from "./inward-sockets.ts";
+import { routeUpgrades } from "./inward-sockets.ts";
+import { limitedServer } from "./limited-server.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import type { LoginCodes } from "./login-codes.ts";
 import { addMcpRoute } from "./mcp.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
+import { refuse, takePassedOn } from "./passed-on.ts";
 import { absentMethods, activePath, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
 import { trustedProxies } from "./peer.ts";
 import { PendingAnswers } from "./pending-answers.ts";
@@ -91,12 +92,9 @@ export async function buildApp({
   const app: FastifyInstance = fastify({
     schemaController: { compilersFactory: noCompilers },
     serverFactory: (handle) => {
-      const server = serverOf(handle, queues, limits, log);
-      routeUpgrades(
-        server,
-        () => app,
-        (socket) => queues.release(socket),
-      );
+      const server = limitedServer(ofClients(handle, lease), queues, limits, log);
+      const route = ofClients((request, response) => app.routing(request, response), lease);
+      routeUpgrades(server, route, (socket) => queues.release(socket));
       return server;
     },
     trustProxy: trustedBy(settings),
@@ -163,6 +161,7 @@ export async function buildApp({
     service,
     version,
     pending,
+    lease,
     ...(mqtt === undefined ? {} : { mqtt }),
     ...(remoteWrite === undefined ? {} : { remoteWrite }),
   });
@@ -177,25 +176,22 @@ export async function buildApp({
 }
 
 /** For a service that shares its store with others of its site. */
-const roleOf = (lease: ActingLease | null) => (lease === null ? {} : { role: "active", epoch: lease.epoch });
+const roleOf = (lease: ActingLease | null) =>
+  lease === null ? {} : { role: "active", epoch: lease.epoch, since: new Date(lease.since).toISOString() };
 
-function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLimits, log: FastifyBaseLogger): Server {
-  const server = createServer({
-    maxHeaderSize: limits.headers,
-    headersTimeout: limits.headersTimeout,
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    connectionsCheckingInterval: limits.checkInterval,
-    shouldUpgradeCallback: wantsSocket,
-    // Admission checks it, and answers with a problem document.
-    requireHostHeader: false,
-  });
-  server.maxConnections = limits.connections;
-  server.maxRequestsPerSocket = limits.requestsPerConnection;
-  server.on("clientError", (error, socket) => refuseClient(error, socket, queues.current(socket), log));
-  queues.serve(server, handle);
-  return server;
-}
+/** Answers requests that another service of the site has passed on as those of its clients. */
+const ofClients = (handle: RequestListener, lease: ActingLease | null): RequestListener =>
+  lease === null
+    ? handle
+    : (request, response) => {
+        try {
+          takePassedOn(request, lease.secret);
+        } catch (error) {
+          if (!(error instanceof RigbridgeError)) throw error;
+          return refuse(response, error);
+        }
+        return handle(request, response);
+      };
 
 function trustedBy(settings: HttpSettings): (address: string) => boolean {
   const proxies = trustedProxies(settings);

@@ -1,5 +1,6 @@
+import type { ActingLease } from "../contract/lease.ts";
 import { type MqttStatus, mqttStates } from "../contract/mqtt-status.ts";
-import { heading, labelText, type Metric, sample } from "../metrics/exposition.ts";
+import { familyText, heading, labelText, type Metric, sample } from "../metrics/exposition.ts";
 
 export const mqttHealth = {
   type: "object",
@@ -25,3 +26,30 @@ export const mqttSamples = ({ state, detail }: MqttStatus): string =>
     heading(conflictMetric),
     sample(conflictMetric.name, "", detail !== null),
   ].join("");
+
+/** Of the lease by which one service of a site is active; they are those of the active one. */
+export const leaseSamples = (lease: ActingLease): string =>
+  [
+    {
+      metric: { name: "rigbridge_lease_active", type: "gauge", help: "1 while this service may act." } as const,
+      value: Number(lease.mayAct()),
+    },
+    {
+      metric: {
+        name: "rigbridge_lease_epoch",
+        type: "gauge",
+        help: "Rises whenever another service becomes the active one.",
+      } as const,
+      value: lease.epoch,
+    },
+    {
+      metric: {
+        name: "rigbridge_lease_age_seconds",
+        type: "gauge",
+        help: "Since the lease was renewed: it ends at 3.",
+      } as const,
+      value: lease.age() / 1000,
+    },
+  ]
+    .map(({ metric, value }) => familyText({ metric, samples: [[{}, value]] }))
+    .join("");

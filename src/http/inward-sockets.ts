@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -21,8 +21,13 @@ const unreadBytes = 16_000_000;
 /** Close codes of a WebSocket (RFC 6455, 7.4). */
 const closeCodes = { away: 1001, refused: 1008 } as const;
 
-/** Requests whose connection is to become a WebSocket, with the bytes that followed the head. */
-const upgrades = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
+/** The connection of a request that is to become a WebSocket, with the bytes that followed the head. */
+export interface Upgrade {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
 const paths: ReadonlySet<string> = new Set([agentPath, sitePath]);
 
@@ -37,7 +42,19 @@ export const wantsSocket = ({ url = "", headers }: IncomingMessage): boolean =>
  * Passes upgrade requests to the app, so that the same checks apply and refusals have the same form. `release`: called with
  * a connection that no longer carries HTTP.
  */
-export function routeUpgrades(server: Server, app: () => FastifyInstance, release: (socket: Duplex) => void): void {
+export function routeUpgrades(server: Server, route: RequestListener, release: (socket: Duplex) => void): void {
+  takeUpgrades(server, release, (request, response, upgrade) => {
+    if (upgrade !== null) upgrades.set(request, upgrade);
+    route(request, response);
+  });
+}
+
+/** Has upgrade requests answered; `upgrade`: null for one that `wantsSocket` does not take. */
+export function takeUpgrades(
+  server: Server,
+  release: (socket: Duplex) => void,
+  answer: (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | null) => void,
+): void {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     release(socket);
     socket.on("error", () => socket.destroy());
@@ -47,12 +64,9 @@ export function routeUpgrades(server: Server, app: () => FastifyInstance, releas
     Reflect.apply(response.assignSocket, response, [socket]);
     response.on("finish", () => socket.end());
     // Before Node 24.9 other upgrade requests arrive here too; their bodies can no longer be read.
-    if (wantsSocket(request)) upgrades.set(request, { socket, head });
-    else if (request.method !== "GET" && request.method !== "HEAD") {
-      socket.destroy();
-      return;
-    }
-    app().routing(request, response);
+    if (wantsSocket(request)) answer(request, response, { socket, head });
+    else if (request.method === "GET" || request.method === "HEAD") answer(request, response, null);
+    else socket.destroy();
   });
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { inputOf } from "../contract/decode.ts";
+import type { ActingLease } from "../contract/lease.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { operations } from "../contract/operations.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
@@ -10,7 +11,7 @@ import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/fa
 import { minerMetrics, minerSamples } from "../metrics/miner-metrics.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
-import { mqttSamples } from "./health.ts";
+import { leaseSamples, mqttSamples } from "./health.ts";
 import { metricsPath } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -21,12 +22,13 @@ export interface MetricsOptions {
   readonly pending: PendingAnswers;
   readonly mqtt?: () => MqttStatus | undefined;
   readonly remoteWrite?: () => RemoteWriteStatus | undefined;
+  readonly lease: ActingLease | null;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
 export function addMetrics(
   app: FastifyInstance,
-  { service, version, pending, mqtt, remoteWrite }: MetricsOptions,
+  { service, version, pending, mqtt, remoteWrite, lease }: MetricsOptions,
 ): void {
   const ofProcess = processMetrics(app, version, () => service.workers?.() ?? []);
   // Requires the same access as the summary, which shows the same figures.
@@ -47,7 +49,9 @@ export function addMetrics(
       const ofMqtt = status === undefined ? "" : mqttSamples(status);
       const written = remoteWrite?.();
       const ofRemoteWrite = written === undefined ? "" : remoteWriteSamples(written);
-      const chunks = [...(await ofMiners(caller)), Buffer.from((await ofProcess()) + ofMqtt + ofRemoteWrite)];
+      const ofLease = lease === null ? "" : leaseSamples(lease);
+      const ofService = (await ofProcess()) + ofMqtt + ofRemoteWrite + ofLease;
+      const chunks = [...(await ofMiners(caller)), Buffer.from(ofService)];
       expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
       reply.headers({ "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" });
       return reply.send(streamOf(chunks));

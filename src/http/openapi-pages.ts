@@ -34,12 +34,13 @@ const sessionEntry = (operationId: string, { summary }: Operation, rest: Json): 
 const shared = {
   role: { type: "string", enum: ["active", "standby"] },
   epoch: {
-    type: "integer",
+    type: ["integer", "null"],
     format: "int64",
     minimum: 1,
     maximum: 9_007_199_254_740_991,
-    description: "rises whenever another service becomes the active one",
+    description: "rises whenever another service becomes the active one; null at one that waits without the database",
   },
+  since: { type: "string", format: "date-time", description: "since when it is active, or waits" },
 } as const;
 
 /** Paths of the server itself, which are not operations. */

@@ -15,7 +15,7 @@ import { BridgeCommands, type PrepareRestart } from "./bridge-commands.ts";
 import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
 import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
-import { DisplayUnits } from "./display-units.ts";
+import { DisplayUnits, type UnitsPlace, unitsIn } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
@@ -41,9 +41,17 @@ export interface BridgeOptions {
   readonly reconnectDelays?: BackOff;
   /** File of this installation's id; absent: each run has its own id. */
   readonly instanceFile?: string | null;
+  /** What the active services of a site go on with, one after another, in place of files; null: there is only one. */
+  readonly pair?: PairOfBridges | null;
   readonly claimDelays?: ClaimDelays;
   /** Absent: the program cannot be restarted in this process. */
   readonly restart?: PrepareRestart;
+}
+
+export interface PairOfBridges {
+  readonly instance: string;
+  readonly epoch: number;
+  readonly units: UnitsPlace;
 }
 
 export interface Bridge {
@@ -65,11 +73,12 @@ const countsDelayMs = 300;
  * `config.invalid` if a certificate cannot be read.
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { settings, log, unitsFile, reconnectDelays, instanceFile = null, now = Date.now } = options;
+  const { settings, log, unitsFile, reconnectDelays, instanceFile = null, pair = null, now = Date.now } = options;
   const topics = topicsOf(settings.base);
-  const units = await DisplayUnits.open(unitsFile, log);
-  const instance = await instanceIn(instanceFile);
-  const run = { instance, host: hostname(), started: new Date(now()).toISOString() };
+  const units = await DisplayUnits.open(pair?.units ?? (unitsFile === null ? null : unitsIn(unitsFile)), log);
+  const instance = pair?.instance ?? (await instanceIn(instanceFile));
+  const epoch = pair === null ? {} : { epoch: pair.epoch };
+  const run: BridgeRun = { instance, host: hostname(), started: new Date(now()).toISOString(), ...epoch };
   const will = { topic: topics.state, payload: "offline" };
   const connection = await openConnection({
     settings,

@@ -12,6 +12,8 @@ export interface BridgeRun {
   readonly host: string;
   /** ISO 8601. */
   readonly started: string;
+  /** Of the lease with which it runs, where several services share a store; absent: it runs without one. */
+  readonly epoch?: number | undefined;
 }
 
 export interface ClaimDelays {
@@ -155,15 +157,18 @@ export class Claim {
     if (other === null || this.#phase === "closed") return;
     const isOwn = other.instance === run.instance && other.host === run.host;
     const isThisRun = isOwn && other.started === run.started;
+    const ofPair = ofSamePair(other, run);
     if (this.#phase === "leading") {
       if (retained || isThisRun) return;
       // Both started at the same time, or this bridge has lost its service.
-      if (!this.#options.isOnline() || isEarlier(other, run)) connection.wait();
+      const yields = ofPair === null ? !this.#options.isOnline() || isEarlier(other, run) : ofPair === "later";
+      if (yields) connection.wait();
       else this.#options.publishAgain();
       return;
     }
     // An earlier run of this installation has ended; a run that began after this one has not.
-    this.#holder = (this.#hasLed ? isThisRun : isOwn) ? null : other;
+    const hasEnded = ofPair === null ? (this.#hasLed ? isThisRun : isOwn) : ofPair !== "later";
+    this.#holder = hasEnded ? null : other;
     if (this.#phase === "asking" && this.#holder === null) connection.lead();
     if (!retained) this.#alive();
   }
@@ -237,14 +242,26 @@ const advice = "give each its own mqtt.base and mqtt.clientId";
 
 const on = ({ host }: BridgeRun): string => (host === "" ? "" : ` on ${host}`);
 
+/** Of services that share a store only the one with the lease has the topics. Null: they do not. */
+const ofSamePair = (other: BridgeRun, run: BridgeRun): "later" | "same" | "earlier" | null => {
+  if (other.instance !== run.instance || other.epoch === undefined || run.epoch === undefined) return null;
+  return other.epoch > run.epoch ? "later" : other.epoch === run.epoch ? "same" : "earlier";
+};
+
 /** Of two bridges that started at the same time, the earlier one has the topics. */
 const isEarlier = (a: BridgeRun, b: BridgeRun): boolean => `${a.started} ${a.instance}` < `${b.started} ${b.instance}`;
 
 function runIn(payload: Buffer): (BridgeRun & { readonly waits: boolean }) | null {
   try {
-    const { instance, started, host, waits } = objectIn(textOf(payload));
+    const { instance, started, host, epoch, waits } = objectIn(textOf(payload));
     if (typeof instance !== "string" || typeof started !== "string") return null;
-    return { instance, started, host: typeof host === "string" ? host.slice(0, 100) : "", waits: waits === true };
+    return {
+      instance,
+      started,
+      host: typeof host === "string" ? host.slice(0, 100) : "",
+      ...(typeof epoch === "number" ? { epoch } : {}),
+      waits: waits === true,
+    };
   } catch {
     return null;
   }

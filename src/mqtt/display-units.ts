@@ -8,34 +8,56 @@ import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
 /** Units chosen within this time are written together. */
 const writeDelayMs = 500;
 
+/** Where the chosen units outlive the process, as an object of names by device. */
+export interface UnitsPlace {
+  /** For messages. */
+  readonly name: string;
+  /** Undefined: there are none yet. */
+  read(): Promise<unknown>;
+  write(units: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** A small file. */
+export const unitsIn = (file: string): UnitsPlace => ({
+  name: file,
+  read: async () => {
+    try {
+      return JSON.parse(await readFile(file, "utf8"));
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      throw error;
+    }
+  },
+  write: (units) => replaceFile(file, JSON.stringify(units)),
+});
+
 /**
  * The unit of each device's displayed hash rate. It is chosen for the first known rate and never changes, since that
- * would break statistics. Kept in a small file; without one, it lasts as long as the process.
+ * would break statistics. Without a place, it lasts as long as the process.
  */
 export class DisplayUnits {
-  readonly #file: string | null;
+  readonly #place: UnitsPlace | null;
   readonly #log: Pick<Logger, "warn">;
   readonly #units = new Map<string, DisplayUnit>();
   #writing: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
 
-  private constructor(file: string | null, log: Pick<Logger, "warn">) {
-    this.#file = file;
+  private constructor(place: UnitsPlace | null, log: Pick<Logger, "warn">) {
+    this.#place = place;
     this.#log = log;
   }
 
-  static async open(file: string | null, log: Pick<Logger, "warn">): Promise<DisplayUnits> {
-    const units = new DisplayUnits(file, log);
-    if (file === null) return units;
+  static async open(place: UnitsPlace | null, log: Pick<Logger, "warn">): Promise<DisplayUnits> {
+    const units = new DisplayUnits(place, log);
+    if (place === null) return units;
     try {
-      const kept: unknown = JSON.parse(await readFile(file, "utf8"));
+      const kept = await place.read();
       for (const [device, name] of Object.entries(kept ?? {})) {
         const unit = typeof name === "string" ? unitNamed(name) : undefined;
         if (unit !== undefined) units.#units.set(device, unit);
       }
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
-        log.warn(`${file} cannot be read, so the units of hash rates are chosen again`);
+    } catch {
+      log.warn(`${place.name} cannot be read, so the units of hash rates are chosen again`);
     }
     return units;
   }
@@ -68,18 +90,18 @@ export class DisplayUnits {
     const unit = displayUnitFor(hashrate, rateUnitOf(algorithm));
     if (unit === null) return null;
     this.#units.set(device, unit);
-    if (this.#file !== null) this.#writing ??= setTimeout(() => this.#write(), writeDelayMs).unref();
+    if (this.#place !== null) this.#writing ??= setTimeout(() => this.#write(), writeDelayMs).unref();
     return unit;
   }
 
   #write(): void {
     this.#writing = undefined;
-    const file = this.#file;
-    if (file === null) return;
-    const text = JSON.stringify(Object.fromEntries([...this.#units].map(([device, { name }]) => [device, name])));
+    const place = this.#place;
+    if (place === null) return;
+    const units = Object.fromEntries([...this.#units].map(([device, { name }]) => [device, name]));
     this.#written = this.#written
-      .then(() => replaceFile(file, text))
-      .catch((error: unknown) => this.#log.warn({ err: error }, `${file} cannot be written`));
+      .then(() => place.write(units))
+      .catch((error: unknown) => this.#log.warn({ err: error }, `${place.name} cannot be written`));
   }
 }
 

@@ -3,7 +3,7 @@ import type { MqttSettings } from "../config/mqtt.ts";
 import { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
 
 export { MqttSettings } from "../config/mqtt.ts";
-export { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
+export { type Bridge, type BridgeOptions, type PairOfBridges, startBridge } from "./bridge.ts";
 
 export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile" | "instanceFile"> {
   readonly settings: MqttSettings;

@@ -3,4 +3,13 @@ export { type ExaminedStore, examineStore } from "./examine.ts";
 export { examinePostgres } from "./open-postgres.ts";
 export { freeBytes, megabytes } from "./space.ts";
 export type * from "./store.ts";
-export { allMiners, farmFigures, farmSpans, noCommand, openPostgresStore, openStore, takeSample } from "./store.ts";
+export {
+  allMiners,
+  farmFigures,
+  farmSpans,
+  mqttUnits,
+  noCommand,
+  openPostgresStore,
+  openStore,
+  takeSample,
+} from "./store.ts";

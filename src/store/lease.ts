@@ -16,6 +16,7 @@ export interface Holder {
   /** Where it serves; null if it has not said. */
   readonly address: string | null;
   readonly epoch: number;
+  readonly secret: string;
 }
 
 export interface LeaseOptions {
@@ -80,6 +81,7 @@ interface Row {
 export class PostgresLease implements Lease {
   readonly holder: string;
   readonly epoch: number;
+  readonly since = Date.now();
   readonly lost: Promise<void>;
   readonly #line: Line;
   readonly #ended = new AbortController();
@@ -106,7 +108,7 @@ export class PostgresLease implements Lease {
    */
   static async take({ url, site, address, signal, waiting }: LeaseOptions): Promise<PostgresLease> {
     const line = new Line(url);
-    const holder = randomBytes(8).toString("hex");
+    const holder = randomBytes(16).toString("hex");
     /** What was seen last, and since when it is the same. */
     let seen: { readonly row: Row; readonly since: number } | null = null;
     let told: number | null | undefined;
@@ -127,7 +129,8 @@ export class PostgresLease implements Lease {
           continue;
         }
         const next = row?.epoch ?? null;
-        if (told !== next) waiting?.(row === null ? null : { address: row.address, epoch: row.epoch });
+        if (told !== next)
+          waiting?.(row === null ? null : { address: row.address, epoch: row.epoch, secret: row.holder });
         told = next;
         await sleep(watchMs, undefined, { signal });
       }
@@ -138,9 +141,18 @@ export class PostgresLease implements Lease {
     }
   }
 
+  /** The name that fences its writes is random, and read only from the store. */
+  get secret(): string {
+    return this.holder;
+  }
+
+  age(): number {
+    return elapsed(this.#renewed);
+  }
+
   /** False while the database is away, and after the process was stopped. */
   mayAct(): boolean {
-    return !this.#isLost && leaseMs - marginMs > elapsed(this.#renewed);
+    return !this.#isLost && leaseMs - marginMs > this.age();
   }
 
   /** Gives the lease up, so that another service takes it at once. */

@@ -72,7 +72,7 @@ export {
 } from "./farm-samples.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { IdempotencyLog, KeyedRequest, RequestKey } from "./idempotency.ts";
-export type { KeptValues } from "./kept-values.ts";
+export { type KeptValues, mqttUnits } from "./kept-values.ts";
 export type { Holder, Lease } from "./lease.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { NotificationLog } from "./notifications.ts";

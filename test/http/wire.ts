@@ -37,7 +37,7 @@ export async function serve(
   settings: Partial<HttpSettings> = {},
   limits: Partial<HttpLimits> = {},
   host = "127.0.0.1",
-  rest: Pick<HttpServerOptions, "sessions" | "web" | "remoteWrite"> = {},
+  rest: Pick<HttpServerOptions, "sessions" | "web" | "remoteWrite" | "lease"> = {},
 ): Promise<Served> {
   const made = stub();
   const logged: string[] = [];
@@ -61,7 +61,12 @@ export async function serve(
   };
 }
 
-function ask(port: number, method: string, target: string, { headers = {}, body, from }: Ask): Promise<Answer> {
+export function ask(
+  port: number,
+  method: string,
+  target: string,
+  { headers = {}, body, from }: Ask = {},
+): Promise<Answer> {
   const answer = new Promise<Answer>((resolve, reject) => {
     const length =
       body === undefined || "transfer-encoding" in headers ? {} : { "content-length": String(Buffer.byteLength(body)) };
@@ -102,7 +107,8 @@ function jsonOf(text: string): Record<string, unknown> {
   }
 }
 
-function raw(port: number, bytes: string): Promise<string> {
+/** Writes bytes on a connection of its own and answers with all that came until it was closed. */
+export function raw(port: number, bytes: string): Promise<string> {
   const socket = open(port);
   let text = "";
   socket.on("data", (chunk) => {

@@ -26,7 +26,7 @@ type Settings = Partial<MqttSettings> & { readonly url: string };
 export async function bridgeTo(
   service: MiningService,
   wanted: Settings,
-  options: Partial<Pick<BridgeOptions, "log" | "unitsFile" | "instanceFile" | "claimDelays">> = {},
+  options: Partial<Pick<BridgeOptions, "log" | "unitsFile" | "instanceFile" | "claimDelays" | "pair">> = {},
 ): Promise<Bridge> {
   const settings = { ...MqttSettings.parse({ interval: 1, responseTopics: ["answers"], ...wanted }), url: wanted.url };
   const { log = silent, unitsFile = null } = options;

@@ -173,6 +173,50 @@ describe("two bridges with one base", () => {
     await until(() => stranger.status.state === "waiting", "another one to wait");
   });
 
+  describe("of services that share a store", () => {
+    const pairAt = (epoch: number) => {
+      let kept: unknown;
+      const units = {
+        name: "the store",
+        read: async () => kept,
+        write: async (chosen: unknown) => {
+          kept = chosen;
+        },
+      };
+      return { instance: "barn", epoch, units };
+    };
+    const epochs = async (listener: Awaited<ReturnType<typeof listening>>) =>
+      listener.received
+        .filter(({ topic }) => topic === "rigbridge/bridge/info")
+        .map(({ payload }) => JSON.parse(payload).epoch);
+
+    test("the one with the lease takes the topics at once, though the other is still online there", async () => {
+      const { url } = await broker();
+      const listener = await listening(url, ["rigbridge/bridge/#"]);
+      const first = await bridged(opened.service, url, { pair: pairAt(1) });
+      await listener.until(isOnline);
+      const second = await bridged(other.service, url, { pair: pairAt(2) });
+      await until(() => second.status.state === "connected", "the second to have the topics");
+      // The first was stopped, does not know yet that it has lost the lease, and gives way.
+      await until(() => first.status.state !== "connected", "the first to give way");
+      await until(async () => (await epochs(listener)).at(-1) === 2, "the second to have the last word");
+      const stranger = await bridged(other.service, url, {}, "another");
+      await until(() => stranger.status.state === "waiting", "another installation to wait");
+      expect(second.status.state).toBe("connected");
+    });
+
+    test("hash rates keep their units with the next one", async () => {
+      const { url } = await broker();
+      const listener = await listening(url);
+      const pair = pairAt(1);
+      await pair.units.write({ farm: "kH/s" });
+      await bridged(opened.service, url, { pair });
+      const { payload } = await listener.until(({ topic }) => topic === "rigbridge/summary");
+      const { hashrate, hashrate_display } = JSON.parse(payload);
+      expect(hashrate_display).toBe(Math.round(hashrate / 1000));
+    });
+  });
+
   test("one that ended without a will is not waited for longer than it is silent", async () => {
     const { url } = await broker();
     const listener = await listening(url, ["rigbridge/bridge/#"]);

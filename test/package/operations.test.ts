@@ -48,7 +48,8 @@ describe("its metrics", () => {
   let served: Served;
   beforeAll(async () => {
     const remoteWrite = () => ({ sent: 1, dropped: 0, waiting: 0 });
-    served = await serve({}, {}, "127.0.0.1", { remoteWrite });
+    const lease = { epoch: 1, secret: "secret", since: 0, age: () => 0, mayAct: () => true };
+    served = await serve({}, {}, "127.0.0.1", { remoteWrite, lease });
     served.answers.set("listMiners", { groupList: [] });
   });
   afterAll(() => served.server.close());
