@@ -8,7 +8,7 @@ export interface Relay {
 }
 
 /**
- * `join` says what passes between a client and the server behind, and is called with each pair of connections. Both end
+ * `to` is read again for each connection. `join` says what passes between a client and the server behind, and is called with each pair of connections. Both end
  * together when one breaks off.
  */
 export async function startRelay(

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,6 +25,10 @@ export interface Postgres {
   start(): Promise<void>;
   /** Starts it again as a standby of no server, which takes no writes until it is promoted. */
   becomeStandby(): Promise<void>;
+  /** Starts a standby server of this one, which receives all that is written here. */
+  replica(): Promise<Postgres>;
+  /** Makes a standby server one that takes writes. */
+  promote(): Promise<void>;
   /** Process ids of the server and its connections. */
   pids(): Promise<number[]>;
   stop(): Promise<void>;
@@ -50,22 +54,39 @@ const unprivileged = (): { uid: number; gid: number } | null => {
   return { uid: Number(uid), gid: Number(gid) };
 };
 
-export async function startPostgres(settings: readonly string[] = []): Promise<Postgres> {
+const urlOf = (server: { host: string; port: number }, database: string, name = administrator, secret = password) =>
+  `postgres://${name}:${encodeURIComponent(secret)}@${server.host}:${server.port}/${database}`;
+
+export function startPostgres(settings: readonly string[] = []): Promise<Postgres> {
+  return serve(settings, (data, folder) => {
+    const secret = join(folder, "password");
+    writeFileSync(secret, password, { mode: 0o644 });
+    return [
+      "initdb",
+      ...["-D", data, "-U", administrator, "-A", "scram-sha-256", `--pwfile=${secret}`],
+      ...["-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"],
+    ];
+  });
+}
+
+/** `filling`: the program that fills the folder of the server's data, and its arguments. */
+async function serve(
+  settings: readonly string[],
+  filling: (data: string, folder: string) => readonly [string, ...string[]],
+): Promise<Postgres> {
   const user = unprivileged();
   const folder = mkdtempSync(join(tmpdir(), "rigbridge-postgres-"));
   if (user !== null) chownSync(folder, user.uid, user.gid);
   const data = join(folder, "data");
-  const secret = join(folder, "password");
-  writeFileSync(secret, password, { mode: 0o644 });
-  const initdb = spawnSync(
-    program("initdb") ?? "initdb",
-    [
-      ...["-D", data, "-U", administrator, "-A", "scram-sha-256", `--pwfile=${secret}`],
-      ...["-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"],
-    ],
-    { ...user, cwd: folder, encoding: "utf8" },
-  );
-  if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stdout}${initdb.stderr}`);
+  const [filler, ...given] = filling(data, folder);
+  const filled = spawn(program(filler) ?? filler, given, { ...user, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [filled.stdout, filled.stderr])
+    stream.on("data", (text) => {
+      said += text;
+    });
+  const [code] = await once(filled, "close");
+  if (code !== 0) throw new Error(`${filler} failed: ${said}`);
   const host = ownHost();
   const port = await freePort();
   const options = [
@@ -81,8 +102,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 
   let child: ChildProcess | undefined;
   let output = "";
-  const url = (database: string, name = administrator, secretOf = password): string =>
-    `postgres://${name}:${encodeURIComponent(secretOf)}@${host}:${port}/${database}`;
+  const url = (database: string, name?: string, secret?: string): string =>
+    urlOf({ host, port }, database, name, secret);
 
   const run = async (sql: string, database = "postgres"): Promise<Record<string, unknown>[]> => {
     const client = new Client({ connectionString: url(database) });
@@ -149,6 +170,14 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       writeFileSync(join(data, "standby.signal"), "");
       if (user !== null) chownSync(join(data, "standby.signal"), user.uid, user.gid);
       await start();
+    },
+    replica: () =>
+      serve(settings, (copy) => [
+        "pg_basebackup",
+        ...["-D", copy, "-d", url("postgres"), "--checkpoint=fast", "--write-recovery-conf", "--no-sync"],
+      ]),
+    promote: async () => {
+      await run("select pg_promote()");
     },
     pids: async () => {
       const rows = await run(
