@@ -1,209 +1,200 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
-import { startFarm } from "../../src/simulator/index.ts";
-import { type Running, running } from "../cli/command.ts";
+import { z } from "zod";
 import { freePort } from "../free-port.ts";
-import { startRelay } from "../relay.ts";
-import { type Line, startLine } from "../store/line.ts";
-import { startPostgres } from "../store/postgres.ts";
 import { until } from "../until.ts";
+import { startFarmProcess } from "./farm-process.ts";
+import { Caller } from "./pair/caller.ts";
+import { startEngine } from "./pair/engine.ts";
+import { type FaultName, shuffled } from "./pair/faults.ts";
+import { buildChecker, checkChecker } from "./pair/history.ts";
+import { LeaseRecord, recordLease } from "./pair/lease-record.ts";
+import { Commands, Writes } from "./pair/load.ts";
+import { activeEpoch, canSetClocks, type Member, startMember, twoPorts } from "./pair/member.ts";
+import { Registers } from "./pair/registers.ts";
+import { startCountingRigs } from "./pair/rigs.ts";
 import { say } from "./say.ts";
-import { type Send, sender } from "./written.ts";
 
 /**
- * Two services with one store in a real PostgreSQL, and faults in random order while a client writes and commands: what was
- * acknowledged is there, no command reaches the rig twice, and never do both say that they may act.
+ * Two services with one store in a real PostgreSQL that has a standby server, and faults in random order under load: what
+ * was acknowledged is there, no command reaches a rig twice or from a service that does not hold the lease by the engine's
+ * own record, and keyed writes are linearizable. Arguments: faults, and rigs.
  */
 const rounds = Number(process.argv[2] ?? 200);
+const rigCount = Number(process.argv[3] ?? 200);
 
-const kinds = ["kill", "stop", "cut", "end", "engine"] as const;
-/** ms of a stop or a cut: longer than the lease. */
-const faultMs = 5_000;
-const says = /is ready at http|this one waits to take its place/;
-/** Percentages of the fan, one after another, by which the rig tells commands apart. */
-const [lowest, values] = [20, 80];
-
-interface Member {
-  readonly config: string;
-  readonly url: string;
-  readonly line: Line;
-  readonly send: Send;
-  service: Running;
-}
+const interval = 10;
+const commanded = 5;
+/** Rigs without commands, whose reads are counted. */
+const watched = 5;
+const writers = 4;
+const writesPerSecond = 20;
+const commandsPerSecond = 5;
 
 const folder = mkdtempSync(join(tmpdir(), "rigbridge-pair-"));
-const postgres = await startPostgres();
-const database = await postgres.database();
-const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
+const engine = await startEngine();
+const counting = await startCountingRigs(commanded + watched);
+const ports = { cgminer: await freePort(), axeos: await freePort(), xmrig: await freePort() };
+const farm = await startFarmProcess(rigCount, { cgminer: 3, axeos: 1, xmrig: 1 }, ports);
+const delay = monitorEventLoopDelay({ resolution: 10 });
 const wrong: string[] = [];
 
-/** What the rig was told, in order. */
-const received: number[] = [];
-const counter = await startRelay(placeOf(farm.rigs[0]?.address ?? ""), (client, behind) => {
-  let text = "";
-  client.on("data", (part) => {
-    text += part;
-    for (let match = fan.exec(text); match !== null; match = fan.exec(text)) {
-      received.push(Number(match[1]));
-      text = text.slice(match.index + match[0].length);
-    }
-    behind.write(part);
-  });
-  client.on("end", () => behind.end());
-  behind.pipe(client);
-});
-const fan = /PATCH [\s\S]*?"(?:manualFanSpeed|fanspeed)":(\d+)/;
+const config = {
+  poll: { interval },
+  miners: [
+    ...counting.rigs.map(({ address }, index) => ({ address, driver: "axeos", name: `counting ${index}` })),
+    ...farm.rigs.map(({ address, token, name }) => ({ address, name, ...(token === undefined ? {} : { token }) })),
+  ],
+};
+const [onePort, otherPort] = await twoPorts();
+const shared = { folder, engine, config };
+const members: readonly [Member, Member] = [
+  await startMember({ ...shared, name: "one", port: onePort, otherPort }),
+  await startMember({ ...shared, name: "other", port: otherPort, otherPort: onePort }),
+];
 
-function placeOf(address: string): { host: string; port: number } {
-  const { hostname, port } = new URL(`http://${address}`);
-  return { host: hostname, port: Number(port || 80) };
-}
-
-const start = (config: string): Promise<Running> => running(["serve", "--config", config], says, { cwd: folder });
-
-async function member(name: string): Promise<Member> {
-  const [port, line] = [await freePort(), await startLine(postgres)];
-  const config = join(folder, `${name}.yaml`);
-  const store = { url: line.urlOf(postgres.url(database)), site: "barn" };
-  const miners = [{ address: `127.0.0.1:${counter.port}`, driver: "axeos" }];
-  writeFileSync(config, JSON.stringify({ http: { port }, store, poll: { interval: 2 }, miners }), { mode: 0o600 });
-  const url = `http://127.0.0.1:${port}`;
-  return { config, url, line, send: sender(url).send, service: await start(config) };
-}
-
-const isActive = async ({ send }: Member): Promise<boolean> => (await send("GET", "/health/active"))?.status === 200;
-
-const pair = [await member("one"), await member("other")] as const;
-const groups = new Set<string>();
-const done: number[] = [];
 let isOver = false;
-let commands = 0;
-
-/** The one that has last said that it is active. */
-let present: Member | null = null;
-
-/** Null: it is not known what became of it. "refused": nothing was done. */
-async function asked(method: string, path: string, body?: object) {
-  if (present === null) return "refused";
-  const answer = await Promise.race([present.send(method, path, body), pause(8_000, null)]);
-  return answer?.status === 503 ? "refused" : answer;
-}
-
-const isOk = (answer: Awaited<ReturnType<typeof asked>>): boolean =>
-  answer !== null && answer !== "refused" && answer.status < 300;
-
-async function write(): Promise<void> {
-  for (let number = 1; !isOver; number += 1) {
-    const name = `g${number}`;
-    if (isOk(await asked("POST", "/api/groups", { name }))) groups.add(name);
-    await pause(50);
-  }
-}
-
-async function command(): Promise<void> {
-  while (!isOver) {
-    const value = lowest + (commands % values);
-    const answer = await asked("POST", `/api/miners/1000000001?action=set&property=fan&value=${value}`);
-    if (isOk(answer) && JSON.stringify(answer).includes('"state":"done"')) done.push(commands);
-    if (answer !== "refused") commands += 1;
-    await pause(200);
-  }
-}
+const over = (): boolean => isOver;
+/** What services have said of themselves: that they may act. */
+const claims: { readonly askedAt: number; readonly epoch: number }[] = [];
 
 async function watch(): Promise<void> {
   while (!isOver) {
-    const [one, other] = await Promise.all(pair.map(isActive));
-    present = one === true ? pair[0] : other === true ? pair[1] : null;
-    if (one === true && other === true) wrong.push("both services said that they may act");
-    await pause(20);
+    const askedAt = Date.now();
+    for (const epoch of await Promise.all(members.map(activeEpoch)))
+      if (epoch !== null) claims.push({ askedAt, epoch });
+    await pause(100);
   }
 }
 
-async function fault(kind: (typeof kinds)[number], active: Member): Promise<void> {
-  const { service, line, config } = active;
-  if (kind === "kill" || kind === "end") {
-    service.signal(kind === "kill" ? "SIGKILL" : "SIGTERM");
-    await service.ended;
-    active.service = await start(config);
-  } else if (kind === "stop") {
-    service.signal("SIGSTOP");
-    await pause(faultMs);
-    service.signal("SIGCONT");
-  } else if (kind === "cut") {
-    line.cut();
-    await pause(faultMs);
-    line.restore();
-  } else {
-    await postgres.kill();
-    await pause(Math.random() * faultMs);
-    await postgres.start();
-  }
+/** The one that is active, and the other one. */
+async function rolesNow(awaited: string): Promise<{ readonly active: Member; readonly other: Member }> {
+  const [one, other] = members;
+  let roles: { active: Member; other: Member } | undefined;
+  const look = async (): Promise<boolean> => {
+    const [first, second] = await Promise.all(members.map(activeEpoch));
+    if (first !== null) roles = { active: one, other };
+    else if (second !== null) roles = { active: other, other: one };
+    return roles !== undefined;
+  };
+  await until(look, awaited, { details: () => members.map(({ service }) => service.said()).join("\n") });
+  if (roles === undefined) throw new Error("none is active");
+  return roles;
 }
 
-const activeOf = async (): Promise<Member> => {
-  let found: Member | undefined;
-  await until(async () => {
-    for (const each of pair) if (await isActive(each)) found = each;
-    return found !== undefined;
-  }, "one of the two to be active");
-  if (found === undefined) throw new Error("none is active");
-  return found;
+const Miners = z.object({
+  groupList: z.array(z.object({ minerList: z.array(z.object({ id: z.number(), name: z.string() })) })),
+});
+const Named = z.array(z.object({ id: z.coerce.number(), name: z.string() }));
+
+async function minerIds(): Promise<number[]> {
+  const { active } = await rolesNow("a service to be active");
+  const { groupList } = Miners.parse((await active.send("GET", "/api/miners"))?.body);
+  const byName = new Map(groupList.flatMap(({ minerList }) => minerList).map(({ id, name }) => [name, id]));
+  return counting.rigs.slice(0, commanded).map((_, index) => byName.get(`counting ${index}`) ?? 0);
+}
+
+const figures = (all: readonly number[]): string => {
+  const sorted = all.toSorted((one, other) => one - other);
+  const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1000).toFixed(1);
+  return `p50 ${at(0.5)} s, p99 ${at(0.99)} s, of ${all.length}`;
 };
 
 try {
-  await activeOf();
-  const load = [write(), command(), watch()];
-  const takeovers: number[] = [];
+  const check = buildChecker(folder);
+  if (typeof check === "string") say(`the linearizability of keyed writes is not checked: ${check}`);
+  else await checkChecker(check);
+  if (!canSetClocks) say("no clock jumps: Debian's package libfaketime is missing");
+  const caller = new Caller(members, over);
+  const ids = await minerIds();
+  await recordLease(engine);
+  delay.enable();
+  const writes = new Writes();
+  const commands = counting.rigs.slice(0, commanded).map((rig) => new Commands(rig));
+  const registers = new Registers(members, caller, over);
+  const load = [
+    watch(),
+    registers.run(),
+    ...Array.from({ length: writers }, (_, index) =>
+      writes.run(caller, `writer-${index}`, writesPerSecond / writers, over),
+    ),
+    ...commands.map((each, index) => each.run(caller, ids[index] ?? 0, commandsPerSecond / commanded, over)),
+  ];
+  const [takeovers, returns]: [number[], number[]] = [[], []];
+  const needless = new Map<FaultName, number>();
+  const faults = shuffled();
   for (let round = 1; round <= rounds; round += 1) {
-    const active = await activeOf();
-    const kind = kinds[Math.floor(Math.random() * kinds.length)] ?? "kill";
+    const roles = await rolesNow("one of the two to be active");
+    const epoch = (await LeaseRecord.read(engine)).epoch;
+    const [name, { moves, happens }] = faults.next().value ?? [];
+    if (name === undefined || happens === undefined) break;
     const began = performance.now();
-    const over = fault(kind, active);
-    if (kind !== "engine") {
-      const other = pair.find((each) => each !== active) ?? active;
-      await until(() => isActive(other), `the other one to be active after ${kind}`, { details: other.service.said });
-      if (kind !== "end") takeovers.push(performance.now() - began);
+    const ended = happens({ ...roles, engine });
+    if (moves) {
+      await until(async () => (await activeEpoch(roles.other)) !== null, `the other one to be active after ${name}`, {
+        details: roles.other.service.said,
+      });
+      if (name !== "end") takeovers.push(performance.now() - began);
     }
-    await over;
-    await activeOf();
+    await ended;
+    const back = performance.now();
+    await rolesNow(`one of the two to be active after ${name}`);
+    if (name.startsWith("engine")) returns.push(performance.now() - back);
+    if (!moves && (await LeaseRecord.read(engine)).epoch !== epoch) needless.set(name, (needless.get(name) ?? 0) + 1);
     await pause(1_000 + Math.random() * 2_000);
-    if (round % 10 === 0)
-      say(`${round} faults, ${groups.size} writes acknowledged, ${received.length} commands at the rig`);
+    const told = counting.rigs.reduce((sum, rig) => sum + rig.told.length, 0);
+    if (round % 10 === 0) say(`${round} faults, ${writes.acknowledged} writes acknowledged, ${told} commands at rigs`);
   }
+  await rolesNow("one of the two to be active at the end");
+  // Those that are under way are answered first.
   isOver = true;
   await Promise.all(load);
-  const answer = await (await activeOf()).send("GET", "/api/groups");
-  const stored = new Set<unknown>(Array.isArray(answer?.body) ? answer.body.map(({ name }) => name) : []);
-  for (const name of groups) if (!stored.has(name)) wrong.push(`the acknowledged group ${name} is lost`);
-  // Each value is one step after the last one, or more where a command never left.
-  const arrived = new Set<number>();
-  let last = -1;
-  for (const value of received) {
-    const step = (value - lowest - (last % values) + values) % values;
-    if (last >= 0 && (step === 0 || step > values / 2)) wrong.push(`the rig was told ${value} % twice, or late`);
-    else last = last < 0 ? value - lowest : last + step;
-    arrived.add(last);
-  }
-  for (const number of done)
-    if (!arrived.has(number)) wrong.push(`command ${number} is done, and never reached the rig`);
-  const sorted = takeovers.toSorted((one, other) => one - other);
-  const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1000).toFixed(1);
+  const { active } = await rolesNow("one of the two to be active after the load");
+  const stored = Named.parse((await active.send("GET", "/api/poolgroups"))?.body);
+  const lost = writes.lost(new Map(stored.map(({ id, name }) => [id, name])));
+  const twice = commands.flatMap((each) => each.wrong());
+  const record = await LeaseRecord.read(engine);
+  const late = counting.rigs
+    .flatMap(({ told }) => told)
+    .filter(({ at, from }) => members.find(({ url }) => url === record.holderAt(at))?.host !== from)
+    .map(({ at }) => `a rig was told something ${record.sinceChange(at)} ms after the lease had another holder`);
+  const twoActive = claims
+    .filter(({ askedAt, epoch }) => epoch < record.epochAt(askedAt))
+    .map(
+      ({ askedAt, epoch }) =>
+        `${record.sinceChange(askedAt)} ms after the next one, epoch ${epoch} said that it may act`,
+    );
+  const unordered = typeof check === "string" ? [] : await check(registers.history);
+  wrong.push(...lost, ...twice, ...late, ...twoActive, ...record.wrong, ...unordered);
+  const sum = (what: "done" | "failed" | "unknown"): number =>
+    commands.reduce((all, each) => all + each.count(what), 0);
+  say(`${rounds} faults under ${rigCount} rigs every ${interval} s; epoch ${record.epoch}`);
+  say(`acknowledged writes: ${writes.acknowledged}, lost ${lost.length}`);
   say(
-    `${rounds} faults; ${groups.size} writes acknowledged, ${received.length} commands at the rig, ${done.length} done`,
+    `commands: ${sum("done")} done, ${sum("failed")} failed, ${sum("unknown")} unknown; twice, late or not as said ${twice.length}`,
   );
-  say(`active again after a kill, stop or cut: p50 ${at(0.5)} s, p99 ${at(0.99)} s`);
-  say(`lost, twice, late, or two at once: ${wrong.length}`);
+  say(`commands after a lost lease: ${late.length}; two active at once: ${twoActive.length + record.wrong.length}`);
+  if (typeof check !== "string")
+    say(`operations on registers: ${registers.history.length}; registers without an order: ${unordered.length}`);
+  say(`active again after a kill, stop or cut: ${figures(takeovers)}; after the engine is back: ${figures(returns)}`);
+  say(
+    `the lease moved where it need not: ${[...needless].map(([name, times]) => `${name} ${times}`).join(", ") || "never"}`,
+  );
+  const gaps = counting.rigs.slice(commanded).map((rig) => rig.longestGap());
+  say(`longest gap in reading a rig: ${(Math.max(...gaps) / 1000).toFixed(1)} s, at an interval of ${interval} s`);
+  say(`this program was late by ${(delay.max / 1e6).toFixed(0)} ms at most`);
   for (const sentence of wrong.slice(0, 20)) say(`  ${sentence}`);
   if (wrong.length > 0) process.exitCode = 1;
 } finally {
   isOver = true;
-  for (const { service } of pair) service.signal("SIGKILL");
-  await Promise.all(pair.map(({ line }) => line.close()));
-  await counter.close();
+  for (const { service } of members) service.signal("SIGCONT");
+  for (const member of members) await member.close();
   await farm.close();
-  await postgres.stop();
+  await counting.close();
+  await engine.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit();

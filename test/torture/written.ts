@@ -3,20 +3,28 @@ import { z } from "zod";
 
 /** A request that was answered, or null when the connection broke before it was. */
 export type Answered = { readonly status: number; readonly body: unknown } | null;
-export type Send = (method: string, path: string, body?: object) => Promise<Answered>;
+export type Send = (method: string, path: string, body?: object, extra?: Extra) => Promise<Answered>;
+
+export interface Extra {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends a request that takes longer. */
+  readonly timeoutMs?: number;
+}
 
 /** Sends to a service over connections that are kept. */
 export function sender(url: string): { send: Send; close: () => void } {
   const agent = new Agent({ keepAlive: true });
-  const send: Send = (method, path, body) =>
+  const send: Send = (method, path, body, { headers: more = {}, timeoutMs } = {}) =>
     new Promise((resolve) => {
       const json = body === undefined ? undefined : JSON.stringify(body);
-      const headers = json === undefined ? {} : { "content-type": "application/json" };
-      const sent = request(new URL(path, url), { method, headers, agent }, (response) => {
+      const headers = { ...(json === undefined ? {} : { "content-type": "application/json" }), ...more };
+      const ending = timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+      const sent = request(new URL(path, url), { method, headers, agent, ...ending }, (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (part: string) => {
           text += part;
         });
+        response.on("error", () => undefined);
         response.on("close", () =>
           resolve(response.complete ? { status: response.statusCode ?? 0, body: parsed(text) } : null),
         );
