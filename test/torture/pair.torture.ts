@@ -27,10 +27,11 @@ const rounds = Number(process.argv[2] ?? 200);
 const rigCount = Number(process.argv[3] ?? 200);
 
 const interval = 10;
-const commanded = 5;
+const commanded = 10;
 /** Rigs without commands, whose reads are counted. */
 const watched = 5;
-const writers = 4;
+/** More than are needed while writes are quick. */
+const writers = 20;
 const writesPerSecond = 20;
 const commandsPerSecond = 5;
 
@@ -97,9 +98,11 @@ async function minerIds(): Promise<number[]> {
   return counting.rigs.slice(0, commanded).map((_, index) => byName.get(`counting ${index}`) ?? 0);
 }
 
+const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+
 const figures = (all: readonly number[]): string => {
   const sorted = all.toSorted((one, other) => one - other);
-  const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1000).toFixed(1);
+  const at = (share: number): string => seconds(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
   return `p50 ${at(0.5)} s, p99 ${at(0.99)} s, of ${all.length}`;
 };
 
@@ -125,12 +128,15 @@ try {
   ];
   const [takeovers, returns]: [number[], number[]] = [[], []];
   const needless = new Map<FaultName, number>();
+  const happened: { readonly name: FaultName; readonly at: number }[] = [];
   const faults = shuffled();
   for (let round = 1; round <= rounds; round += 1) {
     const roles = await rolesNow("one of the two to be active");
     const epoch = (await LeaseRecord.read(engine)).epoch;
     const [name, { moves, happens }] = faults.next().value ?? [];
     if (name === undefined || happens === undefined) break;
+    happened.push({ name, at: Date.now() });
+    if (process.env.TORTURE_SAYS !== undefined) say(`${round}: ${name}`);
     const began = performance.now();
     const ended = happens({ ...roles, engine });
     if (moves) {
@@ -149,6 +155,10 @@ try {
     if (round % 10 === 0) say(`${round} faults, ${writes.acknowledged} writes acknowledged, ${told} commands at rigs`);
   }
   await rolesNow("one of the two to be active at the end");
+  const gap = counting.rigs
+    .slice(commanded)
+    .map((rig) => rig.longestGap())
+    .reduce((one, other) => (other.ms > one.ms ? other : one));
   // Those that are under way are answered first.
   isOver = true;
   await Promise.all(load);
@@ -183,11 +193,18 @@ try {
   say(
     `the lease moved where it need not: ${[...needless].map(([name, times]) => `${name} ${times}`).join(", ") || "never"}`,
   );
-  const gaps = counting.rigs.slice(commanded).map((rig) => rig.longestGap());
-  say(`longest gap in reading a rig: ${(Math.max(...gaps) / 1000).toFixed(1)} s, at an interval of ${interval} s`);
+  const before = happened
+    .filter(({ at }) => at < gap.at)
+    .map(({ name, at }) => `${name} ${seconds(gap.at - at)} s before`);
+  say(
+    `longest gap in reading a rig: ${seconds(gap.ms)} s, at an interval of ${interval} s; ${before.slice(-3).join(", ")}`,
+  );
   say(`this program was late by ${(delay.max / 1e6).toFixed(0)} ms at most`);
   for (const sentence of wrong.slice(0, 20)) say(`  ${sentence}`);
   if (wrong.length > 0) process.exitCode = 1;
+} catch (error) {
+  say(error instanceof Error ? `${error.stack}` : String(error));
+  process.exitCode = 1;
 } finally {
   isOver = true;
   for (const { service } of members) service.signal("SIGCONT");

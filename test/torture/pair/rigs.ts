@@ -14,8 +14,14 @@ export interface Told {
 export interface CountingRig {
   readonly address: string;
   readonly told: readonly Told[];
-  /** ms between two reads, at most. */
-  longestGap(): number;
+  longestGap(): Gap;
+}
+
+/** The time between two reads. */
+export interface Gap {
+  readonly ms: number;
+  /** Epoch ms of its end. */
+  readonly at: number;
 }
 
 export interface CountingRigs {
@@ -34,15 +40,17 @@ export async function startCountingRigs(count: number): Promise<CountingRigs> {
   for (const { address } of farm.rigs) {
     const { hostname, port } = new URL(`http://${address}`);
     const told: Told[] = [];
-    let [lastRead, gap] = [performance.now(), 0];
+    let lastRead = Date.now();
+    let longest: Gap = { ms: 0, at: lastRead };
+    const gapNow = (): Gap => ({ ms: Date.now() - lastRead, at: Date.now() });
+    const longestNow = (): Gap => [longest, gapNow()].reduce((one, other) => (other.ms > one.ms ? other : one));
     const relay = await startRelay({ host: hostname, port: Number(port || 80) }, (client, behind) => {
       let text = "";
       client.on("data", (part) => {
         text += part;
         if (read.test(text)) {
-          const now = performance.now();
-          gap = Math.max(gap, now - lastRead);
-          lastRead = now;
+          longest = longestNow();
+          lastRead = Date.now();
           text = "";
         }
         for (let match = fan.exec(text); match !== null; match = fan.exec(text)) {
@@ -58,7 +66,7 @@ export async function startCountingRigs(count: number): Promise<CountingRigs> {
     rigs.push({
       address: `127.0.0.1:${relay.port}`,
       told,
-      longestGap: () => Math.max(gap, performance.now() - lastRead),
+      longestGap: longestNow,
     });
   }
   return {
