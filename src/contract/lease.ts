@@ -1,3 +1,5 @@
+import type { SendDeadline } from "../async/index.ts";
+
 /** The right of one service to act on rigs and others, where several share a store. */
 export interface ActingLease {
   /** Rises with each holder. */
@@ -10,4 +12,6 @@ export interface ActingLease {
   age(): number;
   /** Whether this process may act now: nobody else can have the lease yet. */
   mayAct(): boolean;
+  /** Until when it may, in any thread. */
+  readonly deadline: SendDeadline;
 }

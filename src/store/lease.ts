@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "pg";
+import { type Moment, momentNow, SendDeadline } from "../async/index.ts";
 import type { ActingLease } from "../contract/lease.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { PostgresSession } from "./postgres-session.ts";
@@ -83,19 +84,19 @@ export class PostgresLease implements Lease {
   readonly epoch: number;
   readonly since = Date.now();
   readonly lost: Promise<void>;
+  readonly deadline = new SendDeadline();
+  #renewedAt = performance.now();
   readonly #line: Line;
   readonly #ended = new AbortController();
   readonly #lose: () => void;
   #isLost = false;
-  /** Of the last renewal, before it was sent. */
-  #renewed: Moment;
   readonly #renewing: Promise<void>;
 
   private constructor(line: Line, holder: string, epoch: number, taken: Moment) {
     this.#line = line;
     this.holder = holder;
     this.epoch = epoch;
-    this.#renewed = taken;
+    this.#renewed(taken);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.lost = promise;
     this.#lose = resolve;
@@ -123,7 +124,7 @@ export class PostgresLease implements Lease {
         else if (seen === null || seen.row.epoch !== row.epoch || seen.row.beat !== row.beat)
           seen = { row, since: now };
         if (row !== null && seen !== null && (row.holder === "" || now - seen.since >= leaseMs)) {
-          const taken = moment();
+          const taken = momentNow();
           if (await line.takes(row, { holder, site, address }))
             return new PostgresLease(line, holder, row.epoch + 1, taken);
           continue;
@@ -147,12 +148,12 @@ export class PostgresLease implements Lease {
   }
 
   age(): number {
-    return elapsed(this.#renewed);
+    return performance.now() - this.#renewedAt;
   }
 
   /** False while the database is away, and after the process was stopped. */
   mayAct(): boolean {
-    return !this.#isLost && leaseMs - marginMs > this.age();
+    return !this.deadline.isOver;
   }
 
   /** Gives the lease up, so that another service takes it at once. */
@@ -161,7 +162,14 @@ export class PostgresLease implements Lease {
     await this.#renewing;
     if (!this.#isLost) await this.#line.releases(this);
     this.#isLost = true;
+    this.deadline.end();
     await this.#line.close();
+  }
+
+  /** `sent`: before the renewal left. A clock that was set forward meanwhile only has the lease renewed first. */
+  #renewed(sent: Moment): void {
+    this.deadline.moveTo(sent, leaseMs - marginMs);
+    this.#renewedAt = performance.now();
   }
 
   async #renew(): Promise<void> {
@@ -169,11 +177,12 @@ export class PostgresLease implements Lease {
     while (!signal.aborted) {
       await sleep(renewMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
-      const sent = moment();
+      const sent = momentNow();
       const renewed = await this.#line.renews(this);
-      if (renewed === true) this.#renewed = sent;
+      if (renewed === true) this.#renewed(sent);
       if (renewed === false) {
         this.#isLost = true;
+        this.deadline.end();
         this.#lose();
         return;
       }
@@ -187,17 +196,6 @@ const otherSite = (there: string, site: string): RigbridgeError =>
     `The database of store.url holds the site "${there}", and store.site is "${site}"; choose another database, or give ` +
       "all services of one site the same name. Nothing was changed.",
   );
-
-/** A time by both clocks of this machine: the steady one stands still while the machine sleeps, the other may be set. */
-interface Moment {
-  readonly steady: number;
-  readonly clock: number;
-}
-
-const moment = (): Moment => ({ steady: performance.now(), clock: Date.now() });
-
-/** ms, at least: a clock that was set forward only has the lease renewed first. */
-const elapsed = ({ steady, clock }: Moment): number => Math.max(performance.now() - steady, Date.now() - clock);
 
 interface Own {
   readonly holder: string;

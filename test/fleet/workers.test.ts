@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { momentNow, SendDeadline, sendingBefore } from "../../src/async/index.ts";
 import type { PolledRig } from "../../src/fleet/poller.ts";
 import { WorkerPoller, type WorkerPollerOptions } from "../../src/fleet/workers/worker-poller.ts";
 import { CommandExecutor } from "../../src/service/commands/command-executor.ts";
@@ -8,7 +9,7 @@ import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/
 import { openStore } from "../../src/store/index.ts";
 import { declaredRig } from "../declared-rig.ts";
 import { ownHost } from "../own-host.ts";
-import { until } from "../until.ts";
+import { limits, until } from "../until.ts";
 import { failThread, faultyThread, type ThreadFault } from "./faulty-threads.ts";
 
 const closers: (() => void | Promise<void>)[] = [];
@@ -168,6 +169,23 @@ describe("a worker thread that", () => {
     expect(rig.state).toMatchObject({ missed: 0, trouble: null });
     expect(rig.busy).toBe(false);
   });
+});
+
+test("a rig in a worker thread is sent nothing once its service may not act any more, and is read all the same", async () => {
+  const { poller } = open({ workers: 1 });
+  const [simulated] = await openFarm(1);
+  const [rig] = put(poller, simulated === undefined ? [] : [simulated], 3_600_000);
+  if (simulated === undefined || rig === undefined) throw new Error("one rig");
+  await poller.poll(rig);
+  const lease = new SendDeadline();
+  const reboot = () => sendingBefore(lease, () => rig.rig().set("reboot", "true", AbortSignal.timeout(limits.waitMs)));
+  await expect(reboot()).rejects.toMatchObject({ code: "rig.unconfirmed" });
+  expect(simulated.requests.writes).toEqual([]);
+  await poller.poll(rig);
+  expect(rig.state.trouble).toBeNull();
+  lease.moveTo(momentNow(), limits.waitMs);
+  await reboot();
+  expect(simulated.requests.writes).toHaveLength(1);
 });
 
 test("a main thread that is busy gets of each rig the newest read, in no more batches than it has taken", async () => {

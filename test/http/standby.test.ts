@@ -11,11 +11,12 @@ import { passedOnHeader } from "../../src/http/passed-on.ts";
 import { type ActiveService, openStandby, type Standby } from "../../src/http/standby.ts";
 import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
+import { someLease } from "./some-lease.ts";
 import { type Answer, type Ask, ask, open, raw, type Served, serve } from "./wire.ts";
 
 // depends on: src/http/**
 
-const secret = "of-both";
+const { secret } = someLease;
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
@@ -42,8 +43,7 @@ async function waiting(active: Partial<ActiveService> | null): Promise<Waiting> 
 
 /** A service with the lease. */
 async function active(settings: Partial<HttpSettings> = {}): Promise<Served> {
-  const lease = { epoch: 3, secret, since: 0, age: () => 0, mayAct: () => true };
-  const served = await serve(settings, {}, "127.0.0.1", { lease });
+  const served = await serve(settings, {}, "127.0.0.1", { lease: someLease });
   closing.push(() => served.server.close());
   return served;
 }

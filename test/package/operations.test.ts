@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../src/config/index.ts";
 import { blocksIn } from "../docs/page-blocks.ts";
+import { someLease } from "../http/some-lease.ts";
 import { type Served, serve } from "../http/wire.ts";
 import { root, run } from "./packed.ts";
 
@@ -48,8 +49,7 @@ describe("its metrics", () => {
   let served: Served;
   beforeAll(async () => {
     const remoteWrite = () => ({ sent: 1, dropped: 0, waiting: 0 });
-    const lease = { epoch: 1, secret: "secret", since: 0, age: () => 0, mayAct: () => true };
-    served = await serve({}, {}, "127.0.0.1", { remoteWrite, lease });
+    served = await serve({}, {}, "127.0.0.1", { remoteWrite, lease: someLease });
     served.answers.set("listMiners", { groupList: [] });
   });
   afterAll(() => served.server.close());

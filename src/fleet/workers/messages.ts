@@ -48,7 +48,12 @@ export interface PutRig {
 }
 
 /** Answered by `done`. */
-export type Call = { readonly n: number; readonly rig: number } & (
+export type Call = {
+  readonly n: number;
+  readonly rig: number;
+  /** Of a SendDeadline; null if there is none. */
+  readonly sendBefore: SharedArrayBuffer | null;
+} & (
   | { readonly t: "read"; readonly manner: ReadManner }
   | { readonly t: "set"; readonly key: ControlKey; readonly value: ControlValue }
   | { readonly t: "pool"; readonly action: PoolAction; readonly pool: PoolReading | PoolLogin }

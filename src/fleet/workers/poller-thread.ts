@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type BackOff, backOffMs } from "../../async/index.ts";
+import { type BackOff, backOffMs, sendDeadline } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
@@ -155,7 +155,7 @@ export class PollerThread implements ThreadOfRig {
       this.#send({ t: "abort", n, reason: reason instanceof Error ? reason.name : "AbortError" });
     };
     const answer = new Promise<string>((resolve, reject) => this.#calls.set(n, { resolve, reject }));
-    this.post(rig, { ...call, n, rig: rig.number });
+    this.post(rig, { ...call, n, rig: rig.number, sendBefore: sendDeadline()?.shared ?? null });
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort);
     return answer.finally(() => signal?.removeEventListener("abort", abort));

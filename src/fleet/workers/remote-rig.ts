@@ -20,7 +20,7 @@ import type { Call, PutRig, ToThread } from "./messages.ts";
 import type { UnpackedRead } from "./packet.ts";
 import { bodyOf, figuresOfOne, RemoteState, type Shape, shapeOf, writeFigures } from "./remote-state.ts";
 
-type AnyCall = Call extends infer C ? (C extends Call ? Omit<C, "n" | "rig"> : never) : never;
+type AnyCall = Call extends infer C ? (C extends Call ? Omit<C, "n" | "rig" | "sendBefore"> : never) : never;
 
 /** The connection of a rig to its worker thread. */
 export interface ThreadOfRig {

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { SendDeadline, sendingBefore } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { absentPoolAction } from "../../link/controls.ts";
 import type { PoolLogin, Reading } from "../../link/driver.ts";
@@ -193,7 +194,8 @@ class PollingThread {
     try {
       const entry = this.#entries.get(call.rig);
       if (entry === undefined) throw removed();
-      value = await this.#carryOut(call, entry, limit.signal);
+      const deadline = call.sendBefore === null ? null : new SendDeadline(call.sendBefore);
+      value = await sendingBefore(deadline, () => this.#carryOut(call, entry, limit.signal));
     } catch (thrown) {
       error = sentError(thrown);
     }

@@ -1,6 +1,8 @@
 import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
+import { sendDeadline } from "../../async/index.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
 import type { Pace } from "../pace.ts";
 import { connectTimeout, cutShort, limits } from "./limits.ts";
@@ -72,6 +74,7 @@ export abstract class Exchange<T> {
   readonly #signal: AbortSignal;
   readonly #open: OpenExchanges;
   readonly #settle: Settle<T>;
+  readonly #sendDeadline = sendDeadline();
   readonly #socket: Duplex | null = null;
   #isConnected = false;
   #timer: NodeJS.Timeout | undefined;
@@ -123,7 +126,13 @@ export abstract class Exchange<T> {
 
   /** Sends another request over the same connection, after the answer to the previous one. */
   protected sendNext(request: string): void {
-    if (!this.#isDone) this.#socket?.write(request);
+    if (!this.#isDone) this.#write(request);
+  }
+
+  /** The deadline may have passed while the connection was opened, or the process stood still. */
+  #write(request: string | Buffer): void {
+    if (this.#sendDeadline?.isOver === true) this.fail(mayNotSend(this.at));
+    else this.#socket?.write(request);
   }
 
   /** Replaces the timer. If this process stood still, what has arrived meanwhile is taken before. */
@@ -158,7 +167,7 @@ export abstract class Exchange<T> {
   readonly #connected = (): void => {
     this.disarm();
     this.#isConnected = true;
-    this.#socket?.write(this.#request);
+    this.#write(this.#request);
   };
 
   readonly #read = (length: number, buffer: Uint8Array): boolean => {
@@ -190,3 +199,10 @@ export abstract class Exchange<T> {
     this.#socket?.destroy();
   }
 }
+
+/** Of a command that has several requests, some may have been sent. */
+const mayNotSend = (at: string): RigbridgeError =>
+  new RigbridgeError(
+    "rig.unconfirmed",
+    `${at} was not sent everything, because this service no longer has the lease of its store`,
+  );

@@ -130,7 +130,7 @@ export class CommandExecutor {
       this.#settled(progress, async () => {
         await progress.markSent();
         const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing.signal]);
-        return { answer: await write(signal), restart: null };
+        return { answer: await progress.sending(() => write(signal)), restart: null };
       }),
     );
   }
@@ -139,7 +139,7 @@ export class CommandExecutor {
     const progress = new CommandProgress(
       id,
       async (state, message) => this.#moved(await this.#store.commands.move(id, state, message)),
-      () => this.#store.lease?.mayAct() !== false,
+      this.#store.lease,
     );
     this.#open.set(id, progress);
     const { queueMs } = this.#timeouts;
@@ -394,7 +394,7 @@ class Session {
     let answer: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
-      answer = await write(this.#rig.rig(), signal);
+      answer = await this.#progress.sending(() => write(this.#rig.rig(), signal));
     } catch (error) {
       if (isRefusal(error) || isHalfDone(error)) throw error;
       if (proof.by === "restart") {

@@ -1,3 +1,5 @@
+import { sendingBefore } from "../../async/index.ts";
+import type { ActingLease } from "../../contract/lease.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { CommandState } from "../../contract/resources.ts";
 import { detail } from "../../messages/detail.ts";
@@ -6,17 +8,17 @@ import { detail } from "../../messages/detail.ts";
 export class CommandProgress {
   readonly id: number;
   readonly #write: (state: CommandState, message: string) => Promise<void>;
-  readonly #mayAct: () => boolean;
+  readonly #lease: ActingLease | null;
   readonly #withdrawal = Promise.withResolvers<never>();
   #state: CommandState = "queued";
   #sent = false;
   #why: RigbridgeError | null = null;
 
-  /** `write` writes the row; `mayAct`: whether this service may act on rigs now. */
-  constructor(id: number, write: (state: CommandState, message: string) => Promise<void>, mayAct: () => boolean) {
+  /** `write` writes the row; `lease`: by which this service may act on rigs, if it needs one. */
+  constructor(id: number, write: (state: CommandState, message: string) => Promise<void>, lease: ActingLease | null) {
     this.id = id;
     this.#write = write;
-    this.#mayAct = mayAct;
+    this.#lease = lease;
     this.#withdrawal.promise.catch(() => undefined);
   }
 
@@ -51,8 +53,13 @@ export class CommandProgress {
     this.check();
     await this.move("sent", "");
     // Last, because another service may have taken over while the row was written.
-    if (!this.#mayAct()) throw new RigbridgeError("service.no.active", detail("command.noLease"));
+    if (this.#lease?.mayAct() === false) throw new RigbridgeError("service.no.active", detail("command.noLease"));
     this.#sent = true;
+  }
+
+  /** Runs a write of which no byte leaves once this service may not act any more. */
+  sending<T>(write: () => T): T {
+    return sendingBefore(this.#lease?.deadline ?? null, write);
   }
 
   /** Nothing was sent after all. */

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
+import { momentNow, SendDeadline, sendingBefore } from "../../../src/async/index.ts";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
 import { limits } from "../../until.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
@@ -40,6 +41,25 @@ describe("a call", () => {
       ]),
     );
     expect(body).toBe('{"a":"é"}');
+  });
+
+  test("is not sent if its service may not act any more once the connection is open", async () => {
+    const asked: string[] = [];
+    const transport = await device((socket, request) => {
+      asked.push(request);
+      socket.end(http(200, "{}"));
+    });
+    const lease = new SendDeadline();
+    lease.moveTo(momentNow(), limits.waitMs);
+    const send = (path: string) => sendingBefore(lease, () => transport.send({ method: "PATCH", path }, deadline()));
+    const late = send("/late");
+    // As if the process stood still while it was connecting.
+    lease.end();
+    await expect(late).rejects.toMatchObject({ code: "rig.unconfirmed" });
+    await transport.send({ method: "GET", path: "/read" }, deadline());
+    lease.moveTo(momentNow(), limits.waitMs);
+    await send("/again");
+    expect(asked.map((request) => request.split(" ", 2).join(" "))).toEqual(["GET /read", "PATCH /again"]);
   });
 
   test("without a body says so where the method usually has one, and names the host", async () => {

@@ -1,0 +1,12 @@
+import { SendDeadline } from "../../src/async/index.ts";
+import type { ActingLease } from "../../src/contract/lease.ts";
+
+/** The lease of an active service. */
+export const someLease: ActingLease = {
+  epoch: 3,
+  secret: "of-both",
+  since: 0,
+  age: () => 0,
+  mayAct: () => true,
+  deadline: new SendDeadline(),
+};
