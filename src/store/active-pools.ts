@@ -2,6 +2,7 @@ import { type Database, plain } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
 import type { Tables } from "./tables.ts";
+import { upsert } from "./upsert.ts";
 import { writeSoon } from "./write-soon.ts";
 
 /** Bounds a rig that keeps reporting new pools; the oldest combinations are dropped. */
@@ -24,6 +25,12 @@ interface MinerPools {
   readonly ids: Map<string, number>;
 }
 
+const poolRows = upsert(
+  "active_pool",
+  { miner_id: "integer", id: "integer", url: "text", worker: "text", ordinal: "integer" },
+  ["miner_id", "id"],
+);
+
 const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
 
 export const openActivePools = async (database: Database): Promise<ActivePools> => {
@@ -43,7 +50,6 @@ export const openActivePools = async (database: Database): Promise<ActivePools> 
     pools.last = row.id;
   }
 
-  const insert = "insert into active_pool (miner_id, id, url, worker, ordinal) values (?, ?, ?, ?, ?)";
   const drop = "delete from active_pool where miner_id = ? and id = ?";
 
   const removal = deferredDelete(database, (minerId) => [
@@ -57,10 +63,14 @@ export const openActivePools = async (database: Database): Promise<ActivePools> 
       if (rows.length === 0) return null;
       unwritten = [];
       return {
-        statements: rows.flatMap(({ added: { miner_id, id, url, worker, ordinal }, dropped }) => [
-          plain(insert, miner_id, id, url, worker, ordinal),
-          ...(dropped === undefined ? [] : [plain(drop, miner_id, dropped)]),
-        ]),
+        statements: [
+          poolRows(
+            rows.map(({ added: { miner_id, id, url, worker, ordinal } }) => [miner_id, id, url, worker, ordinal]),
+          ),
+          ...rows.flatMap(({ added, dropped }) =>
+            dropped === undefined ? [] : [plain(drop, added.miner_id, dropped)],
+          ),
+        ],
         failed: () => {
           unwritten = [...rows.filter(({ added }) => miners.has(added.miner_id)), ...unwritten];
         },

@@ -1,5 +1,6 @@
 import type { Compilable, Kysely, RawBuilder } from "kysely";
 import type { Tables } from "./tables.ts";
+import type { RowsStatement } from "./upsert.ts";
 
 export type SqlValue = number | string | Uint8Array | null;
 export type Row = Readonly<Record<string, SqlValue>>;
@@ -10,8 +11,8 @@ export interface PlainStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** A statement that Kysely has built, or a plain one, which costs less where there are thousands. */
-export type Statement = Compilable | PlainStatement;
+/** A statement that Kysely has built, a plain one, which costs less, or many rows of one table, which cost the least. */
+export type Statement = Compilable | PlainStatement | RowsStatement;
 
 export const plain = (text: string, ...values: readonly SqlValue[]): PlainStatement => ({ text, values });
 

@@ -1,5 +1,6 @@
 import { type Database, plain, type Row, type SqlValue, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
+import { upsert } from "./upsert.ts";
 
 /** Sums over the miners of a group at a moment; null if no value is known. */
 export interface FarmSample {
@@ -86,33 +87,43 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 const { raw, mean } = farmSpans;
-const sampleColumns = "group_id span time power mining total revenue cost profit currency".split(" ");
-const hashrateColumns = "group_id span time algorithm hashrate miners".split(" ");
-const replacing = (key: readonly string[], columns: readonly string[]): string =>
-  `on conflict (${key.join(", ")}) do update set ${columns
-    .filter((each) => !key.includes(each))
-    .map((each) => `${each} = excluded.${each}`)
-    .join(", ")}`;
-const replacingSample = replacing(["group_id", "span", "time"], sampleColumns);
-const replacingHashrate = replacing(["group_id", "span", "time", "algorithm"], hashrateColumns);
-const places = (columns: readonly string[]): string => columns.map(() => "?").join(", ");
+const sampleColumns = {
+  group_id: "integer",
+  span: "integer",
+  time: "integer",
+  power: "real",
+  mining: "real",
+  total: "real",
+  revenue: "real",
+  cost: "real",
+  profit: "real",
+  currency: "text",
+} as const;
+const hashrateColumns = {
+  group_id: "integer",
+  span: "integer",
+  time: "integer",
+  algorithm: "text",
+  hashrate: "real",
+  miners: "real",
+} as const;
+const sampleRows = upsert("farm_sample", sampleColumns, ["group_id", "span", "time"]);
+const hashrateRows = upsert("farm_hashrate", hashrateColumns, ["group_id", "span", "time", "algorithm"]);
+const names = (columns: object): string => Object.keys(columns).join(", ");
 
 /** Values: group, from, to. */
 const inRange = "group_id = ? and time >= ? and time < ?";
 const texts = {
-  append: `insert into farm_sample (${sampleColumns.join(", ")}) values (${places(sampleColumns)}) ${replacingSample}`,
-  appendHashrate: `insert into farm_hashrate (${hashrateColumns.join(", ")})
-    values (${places(hashrateColumns)}) ${replacingHashrate}`,
   first: "select min(time) as first from farm_sample where group_id = ? and span = ?",
-  fold: `insert into farm_sample (${sampleColumns.join(", ")})
+  fold: `insert into farm_sample (${names(sampleColumns)})
     select group_id, ${mean}, ?, avg(power), avg(mining), avg(total), avg(revenue), avg(cost), avg(profit), max(currency)
     from farm_sample where ${inRange} and span = ${raw}
       and currency = (select max(currency) from farm_sample where ${inRange} and span = ${raw})
-    group by group_id ${replacingSample}`,
+    group by group_id ${sampleRows([]).upsert.onConflict}`,
   // An algorithm that was not mined for a part of the hour counts as 0 there.
-  foldHashrates: `insert into farm_hashrate (${hashrateColumns.join(", ")})
+  foldHashrates: `insert into farm_hashrate (${names(hashrateColumns)})
     select group_id, ${mean}, ?, algorithm, sum(hashrate) / ?, sum(miners) / ?
-    from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm ${replacingHashrate}`,
+    from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm ${hashrateRows([]).upsert.onConflict}`,
   count: `select count(*) as samples from farm_sample where ${inRange} and span = ${raw}`,
   drop: `delete from farm_sample where ${inRange} and span = ?`,
   dropHashrates: `delete from farm_hashrate where ${inRange} and span = ?`,
@@ -179,11 +190,15 @@ export const openFarmSamples = async (database: Database): Promise<FarmSamples> 
   return {
     append: async ({ currency, samples, hashrates }) => {
       await database.write([
-        ...samples.map(({ groupId, time, power, mining, total, revenue, cost, profit }) =>
-          plain(texts.append, groupId, raw, time, power, mining, total, revenue, cost, profit, currency),
+        sampleRows(
+          samples.map(({ groupId, time, power, mining, total, revenue, cost, profit }) => {
+            return [groupId, raw, time, power, mining, total, revenue, cost, profit, currency];
+          }),
         ),
-        ...hashrates.map(({ groupId, time, algorithm, hashrate, miners }) =>
-          plain(texts.appendHashrate, groupId, raw, time, algorithm, hashrate, miners),
+        hashrateRows(
+          hashrates.map(({ groupId, time, algorithm, hashrate, miners }) => {
+            return [groupId, raw, time, algorithm, hashrate, miners];
+          }),
         ),
       ]);
       for (const { groupId } of samples) groups.add(groupId);

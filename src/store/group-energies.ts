@@ -1,4 +1,5 @@
-import { type Database, plain } from "./database.ts";
+import type { Database } from "./database.ts";
+import { upsert } from "./upsert.ts";
 
 /** The id for the energy of all miners. */
 export const allMiners = -1;
@@ -13,16 +14,16 @@ export interface GroupEnergies {
   forget(groupId: number): Promise<void>;
 }
 
+const energyRows = upsert("group_energy", { group_id: "integer", energy: "real" }, ["group_id"]);
+
 export const openGroupEnergies = async (database: Database): Promise<GroupEnergies> => {
   const { tables } = database;
   const rows = await tables.selectFrom("group_energy").selectAll().execute();
   const energies = new Map(rows.map(({ group_id, energy }) => [group_id, energy]));
-  const upsert =
-    "insert into group_energy (group_id, energy) values (?, ?) on conflict (group_id) do update set energy = excluded.energy";
   return {
     all: () => energies,
     save: async (batch) => {
-      await database.write([...batch].map(([groupId, energy]) => plain(upsert, groupId, energy)));
+      await database.write([energyRows([...batch])]);
       for (const [groupId, energy] of batch) energies.set(groupId, energy);
     },
     forget: async (groupId) => {

@@ -1,4 +1,5 @@
 import { type Database, plain, type Row, type SqlValue } from "./database.ts";
+import { upsert } from "./upsert.ts";
 
 /** Earnings and costs of a miner on a local date while it was in one group and mined one coin. */
 export interface MoneyKey {
@@ -72,25 +73,40 @@ export interface MoneyDays {
   prune(date: string): Promise<void>;
 }
 
-const sumColumns = [
-  ...(["seconds", "energy", "cost", "cost_btc", "revenue", "revenue_btc", "profit", "profit_btc"] as const),
-  ...(["compared", "uncosted", "unearned"] as const),
-] as const;
-const keyColumns = ["day", "miner_id", "group_id", "coin", "algorithm", "currency"] as const;
-
-const columns = [...keyColumns, ...sumColumns];
-// An unknown amount changes nothing; a known one makes an unknown sum known.
-const upsert = `insert into money_day (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
-  on conflict (${keyColumns.join(", ")}) do update set ${sumColumns
-    .map((each) => `${each} = coalesce(money_day.${each} + excluded.${each}, money_day.${each}, excluded.${each})`)
-    .join(", ")}`;
-const addCost =
-  "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
-  "on conflict (miner_id, currency) do update set cost = money_total.cost + excluded.cost";
+const sumColumns = {
+  seconds: "real",
+  energy: "real",
+  cost: "real",
+  cost_btc: "real",
+  revenue: "real",
+  revenue_btc: "real",
+  profit: "real",
+  profit_btc: "real",
+  compared: "real",
+  uncosted: "real",
+  unearned: "real",
+} as const;
+const dayRows = upsert(
+  "money_day",
+  {
+    ...({ day: "text", miner_id: "integer", group_id: "integer", coin: "text", algorithm: "text" } as const),
+    currency: "text",
+    ...sumColumns,
+  },
+  ["day", "miner_id", "group_id", "coin", "algorithm", "currency"],
+  // An unknown amount changes nothing; a known one makes an unknown sum known.
+  (each) => `coalesce(money_day.${each} + excluded.${each}, money_day.${each}, excluded.${each})`,
+);
+const totalRows = upsert(
+  "money_total",
+  { miner_id: "integer", currency: "text", cost: "real" },
+  ["miner_id", "currency"],
+  () => "money_total.cost + excluded.cost",
+);
 
 /** Columns whose sums are those in one currency: each has a value in the statement. */
 const inCurrency = ["cost", "revenue", "profit", "compared"] as const;
-const sums = sumColumns
+const sums = Object.keys(sumColumns)
   .map((each) =>
     inCurrency.some((name) => name === each)
       ? `sum(case when currency = ? then ${each} end) as ${each}`
@@ -109,31 +125,19 @@ export const openMoneyDays = (database: Database): MoneyDays => {
     where day = ? and miner_id in ${database.dialect.oneOfList}`;
   return {
     add: async (batch) => {
-      await database.write(
-        [...batch].flatMap(([key, sums]) => [
-          plain(
-            upsert,
-            key.date,
-            key.minerId,
-            key.groupId,
-            key.coin,
-            key.algorithm,
-            key.currency,
-            sums.seconds,
-            sums.energy,
-            sums.cost,
-            sums.costBtc,
-            sums.revenue,
-            sums.revenueBtc,
-            sums.profit,
-            sums.profitBtc,
-            sums.compared,
-            sums.uncosted,
-            sums.unearned,
-          ),
-          ...(sums.cost === null ? [] : [plain(addCost, key.minerId, key.currency, sums.cost)]),
-        ]),
-      );
+      const days = [...batch];
+      await database.write([
+        dayRows(
+          days.map(([key, sums]) => [
+            ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
+            ...[sums.seconds, sums.energy, sums.cost, sums.costBtc, sums.revenue, sums.revenueBtc, sums.profit],
+            ...[sums.profitBtc, sums.compared, sums.uncosted, sums.unearned],
+          ]),
+        ),
+        totalRows(
+          days.flatMap(([{ minerId, currency }, { cost }]) => (cost === null ? [] : [[minerId, currency, cost]])),
+        ),
+      ]);
     },
     sums: async ({ of, letters, from, to, currency }) => {
       const rows = await database.rows(plain(queryFor(of), letters, ...currencies(currency), from, to));

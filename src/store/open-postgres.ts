@@ -3,9 +3,10 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { refuse } from "./file.ts";
 import { type LeaseOptions, leaseTables, PostgresLease } from "./lease.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
-import { type Fence, fencing, PostgresConnection } from "./postgres-connection.ts";
+import { PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
 import { PostgresSession, schema } from "./postgres-session.ts";
+import { type Fence, fencing } from "./postgres-text.ts";
 
 export interface PostgresStoreOptions {
   /**

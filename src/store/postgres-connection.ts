@@ -16,6 +16,7 @@ import {
 import { sequenceOf } from "./migrations.ts";
 import { awayReason, isFenced, isReadOnly, isRefusal, notActive, refusal, storeAway } from "./postgres-failures.ts";
 import { PostgresSession } from "./postgres-session.ts";
+import { type Fence, fencing, numbered, storable, textsOf } from "./postgres-text.ts";
 import type { Tables } from "./tables.ts";
 
 const readers = 4;
@@ -31,12 +32,6 @@ export interface PostgresOptions {
   readonly timeoutMs: number;
   /** Refuses what this process still writes once another has the lease. Null: writes need none. */
   readonly fence?: Fence | null;
-}
-
-/** The holder of the lease that a write belongs to. */
-export interface Fence {
-  readonly holder: string;
-  readonly epoch: number;
 }
 
 /**
@@ -73,8 +68,9 @@ export class PostgresConnection implements Database {
 
   async write(statements: readonly Statement[]): Promise<readonly number[]> {
     this.#checkOpen();
-    if (statements.length === 0) return [];
-    const write = { text: statements.map(withValues).join(";\n"), statements: statements.length };
+    const texts = statements.map(textsOf);
+    if (texts.every((each) => each.length === 0)) return texts.map(() => 0);
+    const write = { text: texts.flat().join(";\n"), lengths: texts.map(({ length }) => length) };
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...write, resolve, reject });
       this.#writing ??= this.#writeWaiting();
@@ -173,10 +169,14 @@ export class PostgresConnection implements Database {
     try {
       const changed = await this.#send(writes.map(({ text }) => text).join(";\n"));
       let at = 0;
-      for (const { statements, resolve } of writes) {
-        resolve(changed.slice(at, at + statements));
-        at += statements;
-      }
+      for (const { lengths, resolve } of writes)
+        resolve(
+          lengths.map((length) => {
+            const counts = changed.slice(at, at + length);
+            at += length;
+            return counts.reduce((sum, count) => sum + count, 0);
+          }),
+        );
     } catch (error) {
       if (error instanceof RigbridgeError) for (const { reject } of writes) reject(error);
       else if (writes.length === 1) writes[0]?.reject(refusal(this.name, error, "write"));
@@ -285,63 +285,13 @@ export class PostgresConnection implements Database {
 
 interface Write {
   readonly text: string;
-  readonly statements: number;
+  /** The number of SQL statements for each given one. */
+  readonly lengths: readonly number[];
   resolve(changed: readonly number[]): void;
   reject(error: unknown): void;
 }
 
 const newProgram = (): string => `rigbridge ${randomBytes(8).toString("hex")}`;
-
-/** PostgreSQL's texts hold every character but the one with code 0. */
-const storable = (value: unknown): unknown => (typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value);
-
-/**
- * A value as SQL. Numbers are quoted too, so that the server gives all values the types of their places, as it does for
- * values that are sent apart, and a negative number after a minus is no comment.
- */
-const literal = (value: unknown): string => {
-  if (value === null) return "null";
-  if (typeof value === "number" && Number.isFinite(value)) return `'${value}'`;
-  if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString("hex")}'::bytea`;
-  if (typeof value === "string") return quoted(value.replaceAll("\0", "\ufffd"));
-  throw new RigbridgeError("internal", `A ${typeof value} cannot be stored`);
-};
-
-/** Right whether or not the server takes backslashes for escapes; what escapeLiteral of pg returns, faster for long texts. */
-const quoted = (text: string): string => {
-  const inside = text.replaceAll("'", "''");
-  return inside.includes("\\") ? ` E'${inside.replaceAll("\\", "\\\\")}'` : `'${inside}'`;
-};
-
-/** The first statement of a transaction: refuses it once another service has the lease. */
-export const fencing = ({ holder, epoch }: Fence): string => `select fence(${literal(holder)}, ${literal(epoch)})`;
-
-const withValues = (statement: Statement): string => {
-  const { text, values } = "text" in statement ? { ...statement, text: numbered(statement.text) } : compiled(statement);
-  return text.replace(placeholders, (found, place?: string) =>
-    place === undefined ? found : literal(values[Number(place) - 1]),
-  );
-};
-
-const compiled = (statement: Exclude<Statement, PlainStatement>) => {
-  const { sql: text, parameters: values } = statement.compile();
-  return { text, values };
-};
-
-/** Values outside quotes. */
-const placeholders = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g;
-
-const numberedTexts = new Map<string, string>();
-
-/** A text with `?` for each value, as PostgreSQL wants it. */
-const numbered = (text: string): string => {
-  const known = numberedTexts.get(text);
-  if (known !== undefined) return known;
-  let place = 0;
-  const changed = text.replace(/\?/g, () => `$${++place}`);
-  numberedTexts.set(text, changed);
-  return changed;
-};
 
 type Read = (query: CompiledQuery) => Promise<QueryResult>;
 

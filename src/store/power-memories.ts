@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
-import { type Database, plain } from "./database.ts";
+import type { Database } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
+import { upsert } from "./upsert.ts";
 import { writeSoon } from "./write-soon.ts";
 
 /** What is remembered of a rig's power across restarts. W, epoch ms. */
@@ -52,6 +53,8 @@ export interface PowerMemories {
   flush(): Promise<void>;
 }
 
+const memoryRows = upsert("power_memory", { miner_id: "integer", value: "text" }, ["miner_id"]);
+
 export const openPowerMemories = async (database: Database): Promise<PowerMemories> => {
   const { tables } = database;
   const memories = new Map<number, PowerMemory>();
@@ -62,9 +65,6 @@ export const openPowerMemories = async (database: Database): Promise<PowerMemori
     const memory = PowerMemory.safeParse(JSON.parse(value));
     if (memory.success) memories.set(miner_id, memory.data);
   }
-
-  const upsert =
-    "insert into power_memory (miner_id, value) values (?, ?) on conflict (miner_id) do update set value = excluded.value";
 
   const removal = deferredDelete(database, (minerId) => [
     tables.deleteFrom("power_memory").where("miner_id", "=", minerId),
@@ -77,7 +77,7 @@ export const openPowerMemories = async (database: Database): Promise<PowerMemori
       if (ids.length === 0) return null;
       unsaved.clear();
       return {
-        statements: ids.map((minerId) => plain(upsert, minerId, JSON.stringify(memories.get(minerId)))),
+        statements: [memoryRows(ids.map((minerId) => [minerId, JSON.stringify(memories.get(minerId))]))],
         failed: () => {
           for (const minerId of ids) if (memories.has(minerId)) unsaved.add(minerId);
         },

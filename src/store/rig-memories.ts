@@ -2,10 +2,11 @@ import { z } from "zod";
 import { CodedText } from "../contract/coded-text.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
-import { type Database, plain, type Statement } from "./database.ts";
+import { type Database, plain, type SqlValue, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
 import type { Tables } from "./tables.ts";
+import { upsert } from "./upsert.ts";
 import { writeSoon } from "./write-soon.ts";
 
 /** The layout of a rig, so that a rig that is off at start keeps its boards and fans. */
@@ -104,13 +105,7 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
   }
   for (const [minerId, energy] of energies) take({ ...memoryOf(minerId), energy });
 
-  const upsertEnergy =
-    "insert into rig_energy (miner_id, energy) values (?, ?) on conflict (miner_id) do update set energy = excluded.energy";
-  const columns = Object.keys(toRow({ ...blank, minerId: 0, layout: noLayout }));
-  const upsert = `insert into rig_memory (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
-    on conflict (miner_id) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`;
   const release = "update rig_memory set uid = null where miner_id = ?";
-  const written = (memory: RigMemory): Statement => plain(upsert, ...Object.values(toRow(memory)));
   const write = (statements: readonly Statement[]) => database.write(statements);
 
   const flushRows = flusher(write, () => {
@@ -119,7 +114,10 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
     changed.clear();
     released.clear();
     return {
-      statements: [...free.map((minerId) => plain(release, minerId)), ...rows.map((id) => written(memoryOf(id)))],
+      statements: [
+        ...free.map((minerId) => plain(release, minerId)),
+        memoryRows(rows.map((id) => toRow(memoryOf(id)))),
+      ],
       written: () => {
         isFailing = false;
       },
@@ -135,7 +133,7 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
     if (rows.length === 0) return null;
     unsaved.clear();
     return {
-      statements: rows.map(([minerId, energy]) => plain(upsertEnergy, minerId, energy)),
+      statements: [energyRows(rows)],
       failed: () => {
         for (const [minerId, energy] of rows)
           if (memories.has(minerId) && !unsaved.has(minerId)) unsaved.set(minerId, energy);
@@ -184,7 +182,7 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
       const memory = changedMemory(minerId, patch);
       if (isFailing) {
         await flushRows();
-        await write([written(memory)]);
+        await write([memoryRows([toRow(memory)])]);
         isFailing = false;
       }
       take(changedMemory(minerId, patch));
@@ -204,18 +202,36 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
   };
 };
 
-const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
-  miner_id: memory.minerId,
-  uid: memory.uid,
-  driver: memory.driver,
-  identity: JSON.stringify(memory.identity),
-  controls: JSON.stringify(memory.controls),
-  layout: JSON.stringify(memory.layout),
-  started_at: memory.startedAt,
-  software: memory.software,
-  reason: JSON.stringify(memory.reason),
-  records: JSON.stringify(memory.records),
-});
+const energyRows = upsert("rig_energy", { miner_id: "integer", energy: "real" }, ["miner_id"]);
+const memoryRows = upsert(
+  "rig_memory",
+  {
+    miner_id: "integer",
+    uid: "text",
+    driver: "text",
+    identity: "text",
+    controls: "text",
+    layout: "text",
+    started_at: "real",
+    software: "text",
+    reason: "text",
+    records: "text",
+  },
+  ["miner_id"],
+);
+
+const toRow = (memory: RigMemory): SqlValue[] => [
+  memory.minerId,
+  memory.uid,
+  memory.driver,
+  JSON.stringify(memory.identity),
+  JSON.stringify(memory.controls),
+  JSON.stringify(memory.layout),
+  memory.startedAt,
+  memory.software,
+  JSON.stringify(memory.reason),
+  JSON.stringify(memory.records),
+];
 
 /** A value that no longer fits the schema is dropped; the rig is read again. */
 const fromRow = (

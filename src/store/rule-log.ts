@@ -1,7 +1,8 @@
 import type { Selectable } from "kysely";
-import { type Database, plain, type Row, type Statement } from "./database.ts";
+import { type Database, plain, type Row, type SqlValue, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import type { Tables } from "./tables.ts";
+import { upsert } from "./upsert.ts";
 
 /** The state of a rule or schedule for one miner; miner 0: no single miner. Times are epoch ms. */
 export interface StoredRuleState {
@@ -65,20 +66,29 @@ const keptAtMost = 200_000;
 const pruneEvery = 500;
 const pruneBatch = 2_000;
 
-const stateColumns = "kind owner_id miner_id phase since elapsed count fired held attempts times".split(" ");
-const upsertOf = (table: string, key: readonly string[], columns: readonly string[]): string =>
-  `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
-    on conflict (${key.join(", ")}) do update set
-    ${columns
-      .filter((each) => !key.includes(each))
-      .map((each) => `${each} = excluded.${each}`)
-      .join(", ")}`;
+const stateColumns = {
+  kind: "text",
+  owner_id: "integer",
+  miner_id: "integer",
+  phase: "text",
+  since: "integer",
+  elapsed: "real",
+  count: "integer",
+  fired: "text",
+  held: "text",
+  attempts: "integer",
+  times: "text",
+} as const;
+const stateRows = upsert("rule_state", stateColumns, ["kind", "owner_id", "miner_id"]);
+const traceRows = upsert(
+  "rule_trace",
+  { id: "integer", time: "integer", kind: "text", owner_id: "integer", miner_id: "integer", value: "text" },
+  ["id"],
+);
 
 const texts = {
-  states: `select ${stateColumns.join(", ")} from rule_state`,
-  saveState: upsertOf("rule_state", ["kind", "owner_id", "miner_id"], stateColumns),
+  states: `select ${Object.keys(stateColumns).join(", ")} from rule_state`,
   removeState: "delete from rule_state where kind = ? and owner_id = ? and miner_id = ?",
-  saveTrace: upsertOf("rule_trace", ["id"], "id time kind owner_id miner_id value".split(" ")),
   last: "select max(id) as last from rule_trace",
   prune: `delete from rule_trace where id in
     (select id from rule_trace where time < ? or id <= ? order by id limit ${pruneBatch})`,
@@ -105,15 +115,9 @@ export const openRuleLog = async (database: Database, now: () => number): Promis
       for (const { id } of traces) last = Math.max(last, id);
       const statements = [
         ...gone.map(({ kind, ownerId, minerId }) => plain(texts.removeState, kind, ownerId, minerId)),
-        ...states.map(
-          ({ kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts, times }: StoredRuleState) => {
-            const key = [kind, ownerId, minerId] as const;
-            const rest = [count, JSON.stringify(fired), held, attempts, times ?? null] as const;
-            return plain(texts.saveState, ...key, phase, since, elapsed, ...rest);
-          },
-        ),
-        ...traces.map(({ id, time, kind, ownerId, minerId, value }) =>
-          plain(texts.saveTrace, id, time, kind, ownerId, minerId, value),
+        stateRows(states.map(stateRow)),
+        traceRows(
+          traces.map(({ id, time, kind, ownerId, minerId, value }) => [id, time, kind, ownerId, minerId, value]),
         ),
         ...pruning(traces.length),
       ];
@@ -148,6 +152,11 @@ export const openRuleLog = async (database: Database, now: () => number): Promis
 };
 
 const kindIn = ({ kind }: Row): StoredTrace["kind"] => (kind === "schedule" ? "schedule" : "rule");
+
+const stateRow = (state: StoredRuleState): SqlValue[] => {
+  const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts, times } = state;
+  return [kind, ownerId, minerId, phase, since, elapsed, count, JSON.stringify(fired), held, attempts, times ?? null];
+};
 
 const stateIn = (row: Row): StoredRuleState => ({
   kind: kindIn(row),

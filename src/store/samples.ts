@@ -13,6 +13,7 @@ import {
   type TakeSample,
   takeSample,
 } from "./packed-samples.ts";
+import { upsert } from "./upsert.ts";
 
 /** Samples of 20 s are stored together, by miner (migrations.ts says why). */
 const span = 20_000;
@@ -100,13 +101,22 @@ const tables = {
   days: tableOf("sample_day", "day", day),
 };
 
-const upsert = (table: string, key: readonly string[], columns: readonly string[]): string =>
-  `insert into ${table} (${[...key, ...columns].join(", ")}) values (${[...key, ...columns].map(() => "?").join(", ")})
-    on conflict (${key.join(", ")}) do update set ${columns.map((each) => `${each} = excluded.${each}`).join(", ")}`;
+const recentRows = upsert(
+  "sample",
+  {
+    span: "integer",
+    miner_id: "integer",
+    time: "integer",
+    hashrate: "real",
+    power: "real",
+    temperature: "real",
+    energy: "real",
+  },
+  ["span", "miner_id", "time"],
+);
+const hourRows = upsert("sample_hour", { hour: "integer", miner_id: "integer", samples: "blob" }, ["hour", "miner_id"]);
+const dayRows = upsert("sample_day", { day: "integer", miner_id: "integer", samples: "blob" }, ["day", "miner_id"]);
 const texts = {
-  append: upsert("sample", ["span", "miner_id", "time"], ["hashrate", "power", "temperature", "energy"]),
-  saveHour: upsert("sample_hour", ["hour", "miner_id"], ["samples"]),
-  saveDay: upsert("sample_day", ["day", "miner_id"], ["samples"]),
   // By leaps, from the newest day back.
   daysOnRecord: `with recursive leap(value, place) as (
       select max(day), 1 from sample_day
@@ -168,7 +178,7 @@ export const openSamples = (database: Database): Samples => {
     const [from, to] = [index * hour, (index + 1) * hour - 1];
     const whole = merge(await packed(tables.hours, minerId, from, to), await recent(minerId, from, to));
     return [
-      plain(texts.saveHour, index, minerId, pack(whole, from)),
+      hourRows([[index, minerId, pack(whole, from)]]),
       plain(tables.recent.drop, ...range(span, minerId, from, to)),
     ];
   };
@@ -179,7 +189,7 @@ export const openSamples = (database: Database): Samples => {
     const means = [...byHour].map(([at, samples]) => mean(samples, minerId, at * hour));
     const whole = merge(await packed(tables.days, minerId, from, to), means);
     return [
-      plain(texts.saveDay, index, minerId, pack(whole, from)),
+      dayRows([[index, minerId, pack(whole, from)]]),
       plain(tables.hours.drop, ...range(hour, minerId, from, to)),
     ];
   };
@@ -210,9 +220,6 @@ export const openSamples = (database: Database): Samples => {
     return true;
   };
 
-  const insertion = ({ minerId, time, hashrate, power, temperature, energy }: Sample): Statement =>
-    plain(texts.append, Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
-
   const removal = deferredDelete(database, (minerId) =>
     Object.values(tables).map(({ drop }) => plain(drop, ...range(1, minerId, 0, Number.MAX_SAFE_INTEGER))),
   );
@@ -225,7 +232,7 @@ export const openSamples = (database: Database): Samples => {
       try {
         for (; written < batch.length; written += appendBatch) {
           const portion = batch.slice(written, written + appendBatch);
-          await database.write(portion.sort((a, b) => a.minerId - b.minerId).map(insertion));
+          await database.write([recentRows(portion.sort((a, b) => a.minerId - b.minerId).map(toRow))]);
         }
       } catch (error) {
         if (!(error instanceof Error && isBusy(error.cause))) throw error;
@@ -290,6 +297,16 @@ export const openSamples = (database: Database): Samples => {
 
 const integer = (value: SqlValue | undefined): number => (typeof value === "number" ? value : 0);
 const figure = (value: SqlValue | undefined): number | null => (typeof value === "number" ? value : null);
+
+const toRow = ({ minerId, time, hashrate, power, temperature, energy }: Sample): readonly SqlValue[] => [
+  Math.floor(time / span),
+  minerId,
+  time,
+  hashrate,
+  power,
+  temperature,
+  energy,
+];
 
 const sample = (row: Row): Sample => ({
   minerId: integer(row.miner_id),

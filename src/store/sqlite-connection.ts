@@ -191,6 +191,12 @@ export class SqliteConnection implements Database {
   };
 
   readonly #run: Run = (statement) => {
+    if ("rows" in statement) {
+      const one = this.#statement(statement.upsert.text);
+      let changed = 0;
+      for (const row of statement.rows) changed += Number(one.run(...row).changes);
+      return changed;
+    }
     if ("text" in statement) return Number(this.#statement(statement.text).run(...statement.values).changes);
     const { sql, parameters } = statement.compile();
     return Number(this.#statement(sql).run(...parameters.map(sqlValue)).changes);

@@ -7,6 +7,7 @@ import { migrate, postgresUpgrade, storeVersion } from "../../src/store/migratio
 import { connectPostgres } from "../../src/store/open-postgres.ts";
 import type { PostgresConnection } from "../../src/store/postgres-connection.ts";
 import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
+import { upsert } from "../../src/store/upsert.ts";
 import { onTestFinished } from "../finished.ts";
 import { startRelay } from "../relay.ts";
 import { until } from "../until.ts";
@@ -94,6 +95,25 @@ const kept = async (store: Database, source = "x"): Promise<SqlValue | undefined
   (await store.rows(plain("select value from source_value where source = ?", source)))[0]?.value;
 const addTo = (source: string, text: string): Statement =>
   plain("update source_value set value = value || ? where source = ?", text, source);
+
+const poolRows = upsert(
+  "active_pool",
+  { miner_id: "integer", id: "integer", url: "text", worker: "text", ordinal: "integer" },
+  ["miner_id", "id"],
+);
+const [whole, real] = ["integer", "real"] as const;
+const sampleRows = upsert(
+  "sample",
+  { span: whole, miner_id: whole, time: whole, hashrate: real, power: real, temperature: real, energy: real },
+  ["span", "miner_id", "time"],
+);
+const hourRows = upsert("sample_hour", { hour: whole, miner_id: whole, samples: "blob" }, ["hour", "miner_id"]);
+const totalRows = upsert(
+  "money_total",
+  { miner_id: whole, currency: "text", cost: real },
+  ["miner_id", "currency"],
+  () => "money_total.cost + excluded.cost",
+);
 
 suite("PostgreSQL", () => {
   beforeAll(async () => {
@@ -340,6 +360,41 @@ suite("PostgreSQL", () => {
         { source: "a\ufffdb", value: "c\ufffd\ufffdd" },
       ]);
       expect(await kept(store, "a\0b")).toBe("c\ufffd\ufffdd");
+    });
+
+    test("come back from rows that are written together, as SQLite returns them", async () => {
+      const values = [...texts, ...['say "when"', "{a,b}", "NULL", "null", '\\"', " "]];
+      const pools = values.map((text, id) => [1, id, text, `worker ${text}`, 0]);
+      const figures = [1.5, null, -0.25, 1e21, 5e-324, 0, null];
+      const samples = figures.map((figure, miner) => [9, miner, -miner, figure, figure, null, figure]);
+      const bytes = [new Uint8Array(0), Uint8Array.from([0, 34, 92, 255]), Uint8Array.from([123, 125, 44])];
+      const hours = bytes.map((samples, miner) => [5, miner, samples]);
+      const written = async (store: Database) => {
+        const changed = await store.write([poolRows(pools), sampleRows(samples), hourRows(hours), hourRows([])]);
+        const read = (table: string) => store.rows(plain(`select * from ${table} order by 1, 2`));
+        return [changed, await read("active_pool"), await read("sample"), await read("sample_hour")];
+      };
+      const stored = await written(await newStore());
+      expect(stored).toEqual(await written(await inMemory()));
+      expect(stored[0]).toEqual([values.length, figures.length, bytes.length, 0]);
+      expect(stored[1]).toMatchObject(values.map((url, id) => ({ id, url, worker: `worker ${url}` })));
+    });
+
+    test("of rows with the same key are written one after another, and added up where they are sums", async () => {
+      const store = await newStore();
+      const samples = [1, 2, 2, 1].map((miner, at) => [9, miner, 0, at, null, null, null]);
+      expect(await store.write([sampleRows(samples), keep("x", "after")])).toEqual([4, 1]);
+      expect(await store.rows(plain("select miner_id, hashrate from sample order by 1"))).toEqual([
+        { miner_id: 1, hashrate: 3 },
+        { miner_id: 2, hashrate: 2 },
+      ]);
+      const costs = [1, 2, 4].map((cost) => [1, cost === 2 ? "a\ufffdb" : "a\0b", cost]);
+      await store.write([totalRows(costs), totalRows([[1, "a\0b", 8]])]);
+      expect(await store.rows(plain("select currency, cost from money_total"))).toEqual([
+        { currency: "a\ufffdb", cost: 15 },
+      ]);
+      const wrong = store.write([sampleRows([[9, 1, 0.5, null, null, null, null]])]);
+      expect((await failure(wrong)).message).toMatch(/refused a write \(SQLSTATE 22P02\)$/);
     });
 
     test("numbers, whole and others", async () => {
