@@ -3,6 +3,7 @@ import { notFound } from "../contract/problems.ts";
 import { CommandCause, type CommandState } from "../contract/resources.ts";
 import { type Database, plain, type Statement, type WantedCommands } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import { isAway } from "./failures.ts";
 import { flusher } from "./flusher.ts";
 import { bindRequest, type RequestKey } from "./idempotency.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
@@ -27,14 +28,24 @@ export interface CommandLog {
    * `request` is bound to the command in the same transaction.
    */
   add(command: NewCommand, request?: RequestKey): Promise<StoredCommand>;
-  /** Resolves with the changed row. Throws not.found. */
+  /**
+   * Resolves with the changed row. Throws not.found, and service.store-away: a command that has ended is then written once
+   * the store is back, and `watchLate` is told.
+   */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
+  /** Calls the watcher with each command whose end was written late. */
+  watchLate(watcher: (command: StoredCommand) => void): void;
   get(id: number): Promise<StoredCommand | undefined>;
   /** Newest first, at most 1,000. */
   list(wanted?: WantedCommands): Promise<StoredCommand[]>;
   /** Writes unwritten rows. Throws store.full. */
   flush(): Promise<void>;
 }
+
+const isEnd = (state: CommandState): boolean => state !== "queued" && state !== "sent";
+
+/** For a command that may be stored although the store did not confirm it. */
+const notConfirmed = "the store could not be reached, so it was not sent";
 
 /** For commands left open in a store that has changed since the last run. */
 export const unknownOutcome =
@@ -58,6 +69,13 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
   /** Up to this id every row is on disk, possibly without its latest change. */
   let onDisk = last;
   const unwritten = new Map<number, Row>();
+  /** Those of the unwritten whose end could not be stored when it came. */
+  const late = new Set<number>();
+  const watchers: ((command: StoredCommand) => void)[] = [];
+  /** Commands under way, so that their end is known even while the store is away. */
+  const open = new Map<number, Row>();
+  /** Ids of new rows that the store has not confirmed, and may have stored. Nothing of them was sent. */
+  const doubtful = new Set<number>();
 
   const pruning = (newest: number): Statement => plain(drop, newest - keptAtLeast, now() - keptMs, newest - keptAtMost);
   await database.write([pruning(last)]);
@@ -82,13 +100,17 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
 
   const flush = flusher(save, () => {
     const rows = [...unwritten.values()];
-    if (rows.length === 0) return null;
+    const ids = [...doubtful];
+    if (rows.length + ids.length === 0) return null;
+    const unsent = ended("queued", "failed", notConfirmed).where(database.dialect.isOneOf("id", ids));
     return {
-      statements: rows.map(saved),
+      statements: [...rows.map(saved), ...(ids.length === 0 ? [] : [unsent])],
       written: () => {
+        for (const id of ids) doubtful.delete(id);
         for (const row of rows) {
           onDisk = Math.max(onDisk, row.id);
           if (unwritten.get(row.id) === row) unwritten.delete(row.id);
+          if (late.delete(row.id)) for (const watcher of watchers) watcher(fromRow(row));
         }
       },
       failed: () => undefined,
@@ -102,7 +124,7 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
   /** Whether the row is on disk now. */
   const write = async (row: Row, request?: RequestKey): Promise<boolean> => {
     const isWritten = await unlessFull(async () => {
-      if (unwritten.size > 0) await flush();
+      if (unwritten.size + doubtful.size > 0) await flush();
       await save([
         saved(row),
         ...database.idTaken("command", row.id),
@@ -152,17 +174,37 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
         state: "queued",
         message: "",
       };
-      if (!(await write(row, request))) mark.idGiven("command", row.id);
+      try {
+        if (!(await write(row, request))) mark.idGiven("command", row.id);
+      } catch (error) {
+        if (isAway(error) && doubtful.size < unwrittenLimit) doubtful.add(row.id);
+        throw error;
+      }
+      open.set(row.id, row);
       return fromRow(row);
     },
 
     move: async (id, state, message) => {
-      const current = await find(id);
+      const current = open.get(id) ?? (await find(id));
       if (current === undefined) throw notFound("command", id);
       const row = { ...current, state, message, updated: now() };
       if (state === "sent") mark.countSend();
-      await write(row);
+      if (isEnd(state)) open.delete(id);
+      try {
+        await write(row);
+      } catch (error) {
+        if (isEnd(state) && isAway(error)) {
+          unwritten.set(id, row);
+          late.add(id);
+        }
+        throw error;
+      }
+      if (!isEnd(state)) open.set(id, row);
       return fromRow(row);
+    },
+
+    watchLate: (watcher) => {
+      watchers.push(watcher);
     },
 
     get: async (id) => {

@@ -40,6 +40,10 @@ export const isDamaged = (error: unknown): boolean => [11, 26].includes(resultCo
 export const isFull = (error: unknown): boolean =>
   resultCode(error instanceof RigbridgeError ? error.cause : error) === full;
 
+/** The store cannot be reached; the same write may succeed later. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof RigbridgeError && error.code === "service.store-away";
+
 const reason = (error: unknown): string | undefined => reasons.get(resultCode(error) ?? 0);
 
 /** Why a file could not be opened, as a RigbridgeError; one of those is returned unchanged. */

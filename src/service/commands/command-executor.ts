@@ -90,6 +90,7 @@ export class CommandExecutor {
     this.#store = store;
     this.#log = log;
     this.#timeouts = timeouts;
+    store.commands.watchLate((command) => this.#moved(command));
   }
 
   /** Calls the watcher with each command when it is stored, and whenever its state changes. */
@@ -109,14 +110,15 @@ export class CommandExecutor {
     const { id } = await this.enqueue(spec, caller);
     const end = async (state: "done" | "failed", message: string): Promise<void> =>
       this.#moved(await this.#store.commands.move(id, state, message));
+    let message: string;
     try {
-      const message = await change();
-      await end("done", message);
-      return message;
+      message = await change();
     } catch (error) {
       await end("failed", messageOf(error));
       throw error;
     }
+    await end("done", message);
+    return message;
   }
 
   /** Sends a stored command in its turn. */
@@ -198,20 +200,29 @@ export class CommandExecutor {
     return this.#settled(progress, () => session.take(steps));
   }
 
-  /** Runs the work of a command and sets the resulting state. */
+  /**
+   * Runs the work of a command and sets the resulting state. While the store is away, the log keeps the state in which a
+   * command has ended.
+   */
   async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
     progress.check();
+    let outcome: Outcome;
     try {
       if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", detail("service.stopping"));
-      const outcome = await work();
-      if (outcome.restart === null) await progress.move("done", outcome.answer);
-      else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);
-      return outcome;
+      outcome = await work();
     } catch (error) {
-      if (progress.sent && isOfStore(error)) throw unstored(error);
-      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", messageOf(error));
+      const message = isOfStore(error) ? `It was not sent: ${messageOf(error)}` : messageOf(error);
+      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", message).catch(unstored(progress));
       throw error;
     }
+    const { answer, restart } = outcome;
+    if (restart === null) await progress.move("done", answer).catch(unstored(progress));
+    else if (restart.unanswered === null)
+      // Its end is awaited in any case.
+      await progress.move("sent", answer).catch((error: unknown) => {
+        if (!isOfStore(error)) throw error;
+      });
+    return outcome;
   }
 
   /** Waits for reads to confirm a restart, while other commands may run. Rejects if it is not confirmed. */
@@ -295,15 +306,20 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** The store cannot be reached, or is another service's now; its row is settled by whichever service is active next. */
+/** The store cannot be reached, or is another service's now. */
 const isOfStore = (error: unknown): boolean =>
   error instanceof RigbridgeError && ["service.no.active", "service.store-away"].includes(error.code);
 
-const unstored = (error: unknown): RigbridgeError =>
-  new RigbridgeError(
-    "rig.unconfirmed",
-    `The command was sent, but its result could not be stored: ${messageOf(error)}`,
-  );
+/** Says of a command that was sent that its result could not be stored. */
+const unstored =
+  ({ sent }: CommandProgress) =>
+  (error: unknown): never => {
+    if (!sent || !isOfStore(error)) throw error;
+    throw new RigbridgeError(
+      "rig.unconfirmed",
+      `The command was sent, but its result could not be stored: ${messageOf(error)}`,
+    );
+  };
 
 /** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
 const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unconfirmed";
