@@ -18,6 +18,7 @@ const commands = {
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
   backup: async () => (await import("./backup.ts")).backupCommand(),
   restore: async () => (await import("./backup.ts")).restoreCommand(),
+  store: async () => (await import("./store.ts")).storeCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
   agent: async () => (await import("./agent.ts")).agentCommand(),

@@ -99,10 +99,10 @@ function copy(source: string, target: string, ready: (part: string) => void): vo
     closeSync(openSync(part, "wx", 0o600));
     database.exec("pragma busy_timeout = 5000");
     database.prepare("vacuum into ?").run(part);
-    flush(part);
+    flushToDisk(part);
     ready(part);
     renameSync(part, target);
-    flush(dirname(target));
+    flushToDisk(dirname(target));
   } catch (error) {
     refuseDamaged(source, error, useAnother);
     throw copyingFailure(source, target, error);
@@ -154,15 +154,15 @@ function newName(name: string): string {
   }
 }
 
-/** Restored by root, the files belong to the user of the service. */
-function giveToOwner(store: string, files: readonly string[]): void {
+/** Written by root, the files belong to the user of the service. */
+export function giveToOwner(store: string, files: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(existsSync(store) ? store : dirname(store));
   for (const file of files) chownSync(file, uid, gid);
 }
 
 /** Waits until a file, or the names in a folder, are on disk. Windows cannot open a folder. */
-function flush(path: string): void {
+export function flushToDisk(path: string): void {
   if (process.platform === "win32" && statSync(path).isDirectory()) return;
   const descriptor = openSync(path, process.platform === "win32" ? "r+" : "r");
   try {

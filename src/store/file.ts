@@ -108,6 +108,15 @@ export const inspect = (file: string, what = "store"): number => {
   return marks.version;
 };
 
+/** Throws store.refused for a store that has other tables than a new one. */
+export const checkCopyable = (name: string, version: number): void => {
+  if (version < storeVersion)
+    refuse(
+      `The store ${name} is of an older version (${version}, this one has ${storeVersion}); start this version of ` +
+        "Rigbridge with it once, then copy it.",
+    );
+};
+
 interface StoreMarks {
   readonly application: number;
   readonly version: number;

@@ -37,7 +37,7 @@ export interface LeaseOptions {
  * holder from before a renewal is sent, the other from after it has seen one. So no two clocks are compared, not even with
  * the database's.
  */
-const leaseMs = 3_000;
+export const leaseMs = 3_000;
 const renewMs = 500;
 const watchMs = 250;
 /** The holder stops this much earlier, for what is under way. */

@@ -5,7 +5,7 @@ import { type LeaseOptions, leaseTables, PostgresLease } from "./lease.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
-import { PostgresSession, schema } from "./postgres-session.ts";
+import { type Asked, PostgresSession, schema } from "./postgres-session.ts";
 import { type Fence, fencing } from "./postgres-text.ts";
 
 export interface PostgresStoreOptions {
@@ -76,10 +76,7 @@ export const examinePostgres = async (
 
 /** Does what a server must allow before its store is used. Throws store.refused. */
 const checked = async (url: string, name: string, work: (session: PostgresSession) => Promise<void>): Promise<void> => {
-  const open = { url, program: "rigbridge start", readOnly: false, timeoutMs: upgradeMs };
-  const session = await PostgresSession.open(open).catch((error: unknown) =>
-    refuse(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
-  );
+  const session = await openSession(url, name, false);
   try {
     await checkServer(session, name);
     await work(session);
@@ -93,8 +90,14 @@ const checked = async (url: string, name: string, work: (session: PostgresSessio
   }
 };
 
+/** For work that may take long. Throws store.refused. */
+export const openSession = (url: string, name: string, readOnly: boolean): Promise<PostgresSession> =>
+  PostgresSession.open({ url, program: "rigbridge start", readOnly, timeoutMs: upgradeMs }).catch((error: unknown) =>
+    refuse(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
+  );
+
 /** The address without its password and parameters. Throws store.refused, without quoting it. */
-const nameOf = (url: string): string => {
+export const nameOf = (url: string): string => {
   const example = "write postgres://user:password@host:5432/database, with special characters of the password as %23";
   const parsed = URL.parse(url);
   if (parsed === null || !["postgres:", "postgresql:"].includes(parsed.protocol))
@@ -105,10 +108,10 @@ const nameOf = (url: string): string => {
   return `${place}${pathname}`;
 };
 
-const first = ({ rows }: QueryResult): Record<string, unknown> => rows[0] ?? {};
+export const first = ({ rows }: QueryResult): Record<string, unknown> => rows[0] ?? {};
 
 /** The server's setting; `all` are those that make it unfit. */
-const checkServer = async (session: PostgresSession, name: string): Promise<void> => {
+export const checkServer = async (session: Asked, name: string): Promise<void> => {
   const settings = ["server_version_num", "server_version", "server_encoding", "synchronous_commit"];
   const columns = settings.map((setting) => `current_setting('${setting}') as ${setting}`);
   const server = first(await session.query(`select ${columns.join(", ")}, pg_is_in_recovery()::int as is_standby`, []));
@@ -141,7 +144,7 @@ const bringUp = async (session: PostgresSession, name: string, before: readonly 
       await checkRights(session, name, upgradeRights);
       const marked =
         version === 0
-          ? [`create schema if not exists ${schema}`, ...postgresUpgrade(0), ...versionTable]
+          ? creation()
           : [...(before ?? []), ...postgresUpgrade(version), `update store_version set version = ${storeVersion}`];
       await session.run(marked.join(";\n"));
     }
@@ -152,14 +155,25 @@ const bringUp = async (session: PostgresSession, name: string, before: readonly 
   }
 };
 
-const versionTable = [
+/** In an open transaction. Throws store.refused if there is a store. */
+export const createStore = async (session: Asked, name: string): Promise<void> => {
+  await session.run(`select pg_advisory_xact_lock(${upgradeLock})`);
+  if (await isThere(session, name))
+    refuse(`The database ${name} holds a store already; choose an empty database. It was not changed.`);
+  await checkRights(session, name, upgradeRights);
+  await session.run(creation().join(";\n"));
+};
+
+const creation = (): readonly string[] => [
+  `create schema if not exists ${schema}`,
+  ...postgresUpgrade(0),
   ...leaseTables,
   "create table store_version (version bigint not null)",
   `insert into store_version values (${storeVersion})`,
 ];
 
 /** Whether the schema holds a store. The catalogue is open to every role. */
-const isThere = async (session: PostgresSession, name: string): Promise<boolean> => {
+export const isThere = async (session: Asked, name: string): Promise<boolean> => {
   const { rows } = await session.query(`select relname as name from pg_class where ${inSchema}`, []);
   if (rows.length > 0 && !rows.some((row) => row.name === "store_version"))
     refuse(
@@ -169,7 +183,7 @@ const isThere = async (session: PostgresSession, name: string): Promise<boolean>
   return rows.length > 0;
 };
 
-const versionOf = async (session: PostgresSession, name: string): Promise<number> => {
+export const versionOf = async (session: Asked, name: string): Promise<number> => {
   await checkRights(session, name, useRights);
   const version = Number(first(await session.query("select version from store_version", [])).version);
   if (!Number.isSafeInteger(version) || version < 1)
@@ -182,7 +196,7 @@ const versionOf = async (session: PostgresSession, name: string): Promise<number
   return version;
 };
 
-const inSchema = `relnamespace = to_regnamespace('${schema}')::oid`;
+export const inSchema = `relnamespace = to_regnamespace('${schema}')::oid`;
 
 /** Statements that grant what the role lacks, in the order in which they are needed. */
 const useRights = [
@@ -202,7 +216,7 @@ const upgradeRights = [
     from pg_class where ${inSchema} and relkind = 'r' and not pg_has_role(relowner, 'usage')`,
 ];
 
-const checkRights = async (session: PostgresSession, name: string, rights: readonly string[]): Promise<void> => {
+const checkRights = async (session: Asked, name: string, rights: readonly string[]): Promise<void> => {
   for (const right of rights) {
     const { lacking } = first(await session.query(`${right} limit 1`, []));
     if (lacking === undefined) continue;

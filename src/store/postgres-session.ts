@@ -40,8 +40,16 @@ const settings = ({ program, readOnly, timeoutMs }: SessionOptions): string =>
     .map((setting) => `set ${setting}`)
     .join("; ");
 
+/** What may be asked over a connection. */
+export interface Asked {
+  /** Statements without values, separated by semicolons: one message, and one transaction. */
+  run(text: string): Promise<readonly QueryResult[]>;
+  /** One statement with `$1` for its first value. */
+  query(text: string, values: readonly unknown[]): Promise<QueryResult>;
+}
+
 /** One connection to a PostgreSQL server. It throws the errors of pg, which quote values: never show them. */
-export class PostgresSession {
+export class PostgresSession implements Asked {
   readonly #client: Session;
   readonly #socket: Socket;
   readonly #timeoutMs: number;
@@ -87,13 +95,11 @@ export class PostgresSession {
     return this.#isOpen;
   }
 
-  /** Statements without values, separated by semicolons: one message, and one transaction. */
   async run(text: string): Promise<readonly QueryResult[]> {
     const answer: QueryResult | readonly QueryResult[] = await this.#answered(this.#client.query(text));
     return results(answer);
   }
 
-  /** One statement with `$1` for its first value. */
   query(text: string, values: readonly unknown[]): Promise<QueryResult> {
     return this.#answered(this.#client.query(text, [...values]));
   }

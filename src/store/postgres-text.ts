@@ -11,7 +11,7 @@ export const storable = (value: unknown): unknown =>
  * A value as SQL. Numbers are quoted too, so that the server gives all values the types of their places, as it does for
  * values that are sent apart, and a negative number after a minus is no comment.
  */
-const literal = (value: unknown): string => {
+export const literal = (value: unknown): string => {
   if (value === null) return "null";
   if (typeof value === "number" && Number.isFinite(value)) return `'${value}'`;
   if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString("hex")}'::bytea`;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
 
@@ -46,7 +46,20 @@ export interface Saving {
 /** Ids that may be in use are skipped: more than rows are ever kept in memory. */
 const skippedIds = 30_000;
 
-interface Content {
+/** The same for a store that is a backup: above the numbers that were given since. */
+export const idAfterBackup = (lastOnDisk: number): number => lastOnDisk + skippedIds;
+
+/** What the file beside a store says of the run that the store names; null if the store is not as that run left it. */
+export const lastRunOf = (row: { readonly id: string; readonly sent: number }, file: string): RunContent | null => {
+  const content = contentOf(file);
+  return content?.id === row.id && row.sent >= content.sent ? content : null;
+};
+
+/** Makes a store in a new file count as its last run has left it. */
+export const writeRunFile = (file: string, content: RunContent): void =>
+  writeFileSync(file, textOf(content), { mode: 0o600 });
+
+interface RunContent {
   readonly id: string;
   readonly sent: number;
   readonly command: number;
@@ -64,17 +77,16 @@ export const openRunMark = async (
 ): Promise<RunMark> => {
   const { tables } = database;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
-  const fileContent = file === null ? null : contentOf(file);
-  const isSameRun = row !== undefined && fileContent?.id === row.id && row.sent >= fileContent.sent;
-  const isUnchanged = row !== undefined && (isTrusted || isSameRun);
+  const fileContent = file === null || row === undefined ? null : lastRunOf(row, file);
+  const isUnchanged = row !== undefined && (isTrusted || fileContent !== null);
   const lastOnDisk = { command: await database.lastId("command"), notification: await database.lastId("notification") };
   const lastId = (table: BufferedTable): number => {
     const seq = lastOnDisk[table];
     if (row === undefined || isTrusted) return seq;
-    return isUnchanged && fileContent !== null ? Math.max(seq, fileContent[table]) : seq + skippedIds;
+    return fileContent === null ? idAfterBackup(seq) : Math.max(seq, fileContent[table]);
   };
 
-  let content: Content = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
+  let content: RunContent = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
   /** The count of sent commands that is in the store. */
   let savedSent = -1;
   let counted = 0;
@@ -153,10 +165,10 @@ const open = (file: string): number | null => {
   }
 };
 
-const textOf = ({ id, ...numbers }: Content): string =>
+const textOf = ({ id, ...numbers }: RunContent): string =>
   `${[id, ...Object.values(numbers).map((number) => String(number).padStart(16, "0"))].join(" ")}\n`;
 
-const contentOf = (file: string): Content | null => {
+const contentOf = (file: string): RunContent | null => {
   try {
     const match = /^([0-9a-f-]{36}) (\d{16}) (\d{16}) (\d{16})\n$/.exec(readFileSync(file, "utf8"));
     const [, id = "", sent, command, notification] = match ?? [];
