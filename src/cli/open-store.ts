@@ -1,8 +1,19 @@
+import { accessSync, constants } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Logger } from "pino";
 import { type Config, isDatabaseUrl } from "../config/index.ts";
+import { RigbridgeError } from "../contract/problems.ts";
 import { openStandby } from "../http/standby.ts";
 import { type Holder, openPostgresStore, openStore, type Store } from "../store/index.ts";
 import type { Shutdown } from "./shutdown.ts";
+
+export interface ServiceStoreOptions {
+  /** Where the service serves. */
+  readonly address: string;
+  /** What its other files lie beside. */
+  readonly files: string;
+  readonly acceptRestored: boolean;
+}
 
 /**
  * The store of a service. In a PostgreSQL database it is shared: while another service of the site is active, this one only
@@ -10,12 +21,19 @@ import type { Shutdown } from "./shutdown.ts";
  */
 export async function openServiceStore(
   { store: { url, site = "" }, http }: Pick<Config, "store" | "http">,
-  address: string,
+  { address, files, acceptRestored }: ServiceStoreOptions,
   version: string,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Store> {
+  if (!isDatabaseUrl(url) && acceptRestored)
+    throw new RigbridgeError(
+      "config.invalid",
+      "--accept-restored is for a store in a PostgreSQL database; a file that was restored needs no option",
+    );
   if (!isDatabaseUrl(url)) return openStore({ file: url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
+  const markFile = `${files}.lease`;
+  checkWritable(markFile, log);
   const ended = new AbortController();
   const standby = openStandby({ http, version, log });
   shutdown.add("standby", async () => {
@@ -28,7 +46,10 @@ export async function openServiceStore(
     else log.info(`Another service of the site is active${at(holder)}; this one waits to take its place`);
   };
   try {
-    const store = await openPostgresStore({ url, site, address, now: Date.now, signal: ended.signal, waiting });
+    const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
+    const store = await openPostgresStore({ url, now: Date.now, ...lease });
+    if (store.lease?.isRestored === true)
+      log.warn("The database was restored from a backup: commands that were open in it count as unknown");
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);
     return store;
   } catch (error) {
@@ -37,6 +58,15 @@ export async function openServiceStore(
     throw error;
   } finally {
     await standby.close();
+  }
+}
+
+function checkWritable(markFile: string, log: Logger): void {
+  const folder = dirname(resolve(markFile));
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    log.warn(`${folder} is not writable, so this service will not notice when its database is restored from a backup`);
   }
 }
 

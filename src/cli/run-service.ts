@@ -38,6 +38,8 @@ export interface ServeOptions extends PlaceOptions {
   readonly makeKey?: true;
   /** Turns off all rules and schedules. */
   readonly withoutRules?: true;
+  /** Uses a database that is older than the service has seen it. */
+  readonly acceptRestored?: true;
   /** Listens on all addresses, with a key that is created if none is set. */
   readonly lan?: true;
   readonly host?: string;
@@ -83,6 +85,8 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   /** Null while it starts, for the first time or again. */
   let running: MiningService | null = null;
   let wasSignalled = false;
+  /** Of the first start only: a database that is restored later is refused. */
+  let { acceptRestored } = options;
   shutdown.takeSignals(log, () => {
     if (running === null) wasSignalled = true;
     else void reload(running, log);
@@ -100,7 +104,14 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         };
       },
     };
-    const { service, served, listening, announced, loginCode } = await start(begin, place, options, log, shutdown);
+    const { service, served, listening, announced, loginCode } = await start(
+      begin,
+      place,
+      { ...options, acceptRestored },
+      log,
+      shutdown,
+    );
+    acceptRestored = undefined;
     running = service;
     if (wasSignalled) void reload(service, log);
     wasSignalled = false;
@@ -175,10 +186,16 @@ const unconfigured = (data: string | undefined): Config => ({
   store: { url: storeWithoutConfig(data) },
 });
 
+interface StartOptions {
+  readonly demo?: boolean;
+  readonly withoutRules?: boolean;
+  readonly acceptRestored?: boolean | undefined;
+}
+
 async function start(
   { file, source, config: { store: place, http: listened } }: Start,
   { usualFile, ownHosts, restart }: Place,
-  { demo: wantsDemo, withoutRules = false }: { readonly demo?: boolean; readonly withoutRules?: boolean },
+  { demo: wantsDemo, withoutRules = false, acceptRestored = false }: StartOptions,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Running> {
@@ -187,9 +204,10 @@ async function start(
     { url: `http://${hostForUrl(listened.host)}:${listened.port}`, address: listened },
     ownHosts(),
   );
-  const store = await openServiceStore({ store: place, http: listened }, address, version, log, shutdown);
-  shutdown.add("store", () => store.close());
   const files = filesBeside(place.url, file ?? usualFile);
+  const storeOptions = { address, files, acceptRestored };
+  const store = await openServiceStore({ store: place, http: listened }, storeOptions, version, log, shutdown);
+  shutdown.add("store", () => store.close());
   void store.lease?.lost.then(async () => {
     log.error("Another service of the site has taken over; this one waits from now on");
     (await restart())();

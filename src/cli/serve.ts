@@ -12,6 +12,7 @@ export function serveCommand(): Command {
     .option("--make-key", "if no API key is set: create one at the first start, print it once, keep it with the store")
     .option("--demo", "add a demo farm of virtual rigs")
     .option("--without-rules", "start with all rules and schedules off, to change or delete one that does harm")
+    .option("--accept-restored", "use a PostgreSQL database that was restored from a backup, for this start")
     .option("--host <address>", "address to listen on, overrides the configuration")
     .addOption(
       new Option(

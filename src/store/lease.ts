@@ -4,12 +4,15 @@ import type { QueryResult } from "pg";
 import { type Moment, momentNow, SendDeadline } from "../async/index.ts";
 import type { ActingLease } from "../contract/lease.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { LeaseMark, type LeasePoint } from "./lease-mark.ts";
 import { PostgresSession } from "./postgres-session.ts";
 
 /** One service at a time acts on a store in PostgreSQL: the one that holds its lease. */
 export interface Lease extends ActingLease {
   /** Resolves once another service has the lease: what this one has in memory may differ from the store. */
   readonly lost: Promise<void>;
+  /** The database was restored from a backup, since which anything may have been sent. */
+  readonly isRestored: boolean;
 }
 
 /** Another service that holds the lease. */
@@ -26,6 +29,10 @@ export interface LeaseOptions {
   readonly site: string;
   /** Where this service serves, for the others. */
   readonly address: string | null;
+  /** Where this service keeps what it has seen of the lease; absent: nowhere, so it does not notice a restored database. */
+  readonly markFile?: string | undefined;
+  /** Takes the lease of a restored database, too. */
+  readonly acceptRestored?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
   /** Called while another service holds the lease, whenever that is another one; null: nobody is seen, the database is away. */
@@ -44,6 +51,9 @@ const watchMs = 250;
 const marginMs = 500;
 /** For one statement, after which it is asked again. */
 const timeoutMs = 1_500;
+
+/** The epochs that taking the lease of a restored database skips: others may have seen higher ones than this service. */
+const skippedEpochs = 1_000;
 
 /** SQLSTATE of `fence`. */
 export const fencedState = "RB001";
@@ -71,12 +81,10 @@ export const leaseTables: readonly string[] = [
   end $$`,
 ];
 
-interface Row {
+interface Row extends LeasePoint {
   readonly site: string | null;
   readonly holder: string;
   readonly address: string | null;
-  readonly epoch: number;
-  readonly beat: number;
 }
 
 export class PostgresLease implements Lease {
@@ -85,18 +93,25 @@ export class PostgresLease implements Lease {
   readonly since = Date.now();
   readonly lost: Promise<void>;
   readonly deadline = new SendDeadline();
+  readonly isRestored: boolean;
   #renewedAt = performance.now();
   readonly #line: Line;
+  readonly #mark: LeaseMark;
+  readonly #instance: string;
   readonly #ended = new AbortController();
   readonly #lose: () => void;
   #isLost = false;
   readonly #renewing: Promise<void>;
 
-  private constructor(line: Line, holder: string, epoch: number, taken: Moment) {
+  private constructor({ line, mark, instance, holder, epoch, isRestored, at }: Taken) {
     this.#line = line;
+    this.#mark = mark;
+    this.#instance = instance;
     this.holder = holder;
     this.epoch = epoch;
-    this.#renewed(taken);
+    this.isRestored = isRestored;
+    this.#renewed(at);
+    mark.saw({ instance, epoch, beat: 0 });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.lost = promise;
     this.#lose = resolve;
@@ -105,10 +120,12 @@ export class PostgresLease implements Lease {
 
   /**
    * Resolves once this process has the lease. Rejects with the reason of the signal; throws store.refused if the store is
-   * that of another site: the first service names it.
+   * that of another site: the first service names it; also if the database is behind what this service has seen of it.
    */
-  static async take({ url, site, address, signal, waiting }: LeaseOptions): Promise<PostgresLease> {
+  static async take(options: LeaseOptions): Promise<PostgresLease> {
+    const { url, site, address, markFile = null, acceptRestored = false, signal, waiting } = options;
     const line = new Line(url);
+    const mark = new LeaseMark(markFile);
     const holder = randomBytes(16).toString("hex");
     /** What was seen last, and since when it is the same. */
     let seen: { readonly row: Row; readonly since: number } | null = null;
@@ -118,15 +135,20 @@ export class PostgresLease implements Lease {
         signal?.throwIfAborted();
         const row = await line.read();
         if (row !== null && row.site !== null && row.site !== site) throw otherSite(row.site, site);
+        const seenBefore = row !== null && mark.isBehind(row) ? mark.seenOf(row.instance) : null;
+        if (row !== null && seenBefore === null) mark.saw(row);
+        if (row !== null && seenBefore !== null && !acceptRestored) throw restored(row, seenBefore);
         const now = performance.now();
         // While the database was away nobody could renew: the holder gets its time again.
         if (row === null) seen = null;
         else if (seen === null || seen.row.epoch !== row.epoch || seen.row.beat !== row.beat)
           seen = { row, since: now };
         if (row !== null && seen !== null && (row.holder === "" || now - seen.since >= leaseMs)) {
-          const taken = momentNow();
-          if (await line.takes(row, { holder, site, address }))
-            return new PostgresLease(line, holder, row.epoch + 1, taken);
+          const at = momentNow();
+          const epoch = seenBefore === null ? row.epoch + 1 : seenBefore.epoch + skippedEpochs;
+          const { instance } = row;
+          if (await line.takes(row, { holder, site, address, epoch }))
+            return new PostgresLease({ line, mark, instance, holder, epoch, isRestored: seenBefore !== null, at });
           continue;
         }
         const next = row?.epoch ?? null;
@@ -136,6 +158,7 @@ export class PostgresLease implements Lease {
         await sleep(watchMs, undefined, { signal });
       }
     } catch (error) {
+      mark.save();
       await line.close();
       signal?.throwIfAborted();
       throw error;
@@ -163,6 +186,7 @@ export class PostgresLease implements Lease {
     if (!this.#isLost) await this.#line.releases(this);
     this.#isLost = true;
     this.deadline.end();
+    this.#mark.save();
     await this.#line.close();
   }
 
@@ -178,14 +202,18 @@ export class PostgresLease implements Lease {
       await sleep(renewMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       const sent = momentNow();
-      const renewed = await this.#line.renews(this);
-      if (renewed === true) this.#renewed(sent);
-      if (renewed === false) {
+      const beat = await this.#line.renews(this);
+      if (beat === null) continue;
+      const point = { instance: this.#instance, epoch: this.epoch, beat: beat ?? 0 };
+      // A backup of this epoch was restored beneath this service: what it has in memory is ahead of the store.
+      if (beat === undefined || this.#mark.isBehind(point)) {
         this.#isLost = true;
         this.deadline.end();
         this.#lose();
         return;
       }
+      this.#renewed(sent);
+      this.#mark.saw(point);
     }
   }
 }
@@ -197,10 +225,30 @@ const otherSite = (there: string, site: string): RigbridgeError =>
       "all services of one site the same name. Nothing was changed.",
   );
 
+const restored = (there: LeasePoint, seen: LeasePoint): RigbridgeError =>
+  new RigbridgeError(
+    "store.refused",
+    `The database of store.url is older than this service has seen it (epoch ${there.epoch}, renewal ${there.beat}; seen: ` +
+      `epoch ${seen.epoch}, renewal ${seen.beat}); if it was restored from a backup, start one service once with ` +
+      "--accept-restored. Nothing was changed.",
+  );
+
+interface Taken {
+  readonly line: Line;
+  readonly mark: LeaseMark;
+  readonly instance: string;
+  readonly holder: string;
+  readonly epoch: number;
+  readonly isRestored: boolean;
+  readonly at: Moment;
+}
+
 interface Own {
   readonly holder: string;
   readonly epoch: number;
 }
+
+const readsLease = "select site, holder, address, epoch, beat, (select name from instance) as instance from lease";
 
 /** The connection for the lease alone, so that no write delays a renewal. Null from each call: the database is away. */
 class Line {
@@ -212,37 +260,38 @@ class Line {
   }
 
   async read(): Promise<Row | null> {
-    const rows = await this.#run("select site, holder, address, epoch, beat from lease", []);
+    const rows = await this.#run(readsLease, []);
     return rows?.[0] ?? null;
   }
 
   /** Whether it was taken from the row that was seen; false if another service was faster, or the holder has renewed it. */
-  takes(seen: Row, own: { holder: string; site: string; address: string | null }): Promise<boolean | null> {
-    return this.#changes(
-      `update lease set holder = $1, site = coalesce(site, $2), address = $3, epoch = epoch + 1, beat = 0
-        where holder = $4 and epoch = $5 and beat = $6`,
-      [own.holder, own.site, own.address, seen.holder, seen.epoch, seen.beat],
+  async takes(
+    seen: Row,
+    { holder, site, address, epoch }: Own & { site: string; address: string | null },
+  ): Promise<boolean> {
+    const rows = await this.#run(
+      `update lease set holder = $1, site = coalesce(site, $2), address = $3, epoch = $4, beat = 0
+        where holder = $5 and epoch = $6 and beat = $7 returning epoch`,
+      [holder, site, address, epoch, seen.holder, seen.epoch, seen.beat],
     );
+    return rows !== null && rows.length > 0;
   }
 
-  renews({ holder, epoch }: Own): Promise<boolean | null> {
-    return this.#changes("update lease set beat = beat + 1 where holder = $1 and epoch = $2", [holder, epoch]);
-  }
-
-  async releases({ holder, epoch }: Own): Promise<void> {
-    await this.#changes("update lease set holder = '', address = null where holder = $1 and epoch = $2", [
+  /** The number of renewals; undefined if another service has the lease. */
+  async renews({ holder, epoch }: Own): Promise<number | undefined | null> {
+    const rows = await this.#run("update lease set beat = beat + 1 where holder = $1 and epoch = $2 returning beat", [
       holder,
       epoch,
     ]);
+    return rows === null ? null : rows[0]?.beat;
+  }
+
+  async releases({ holder, epoch }: Own): Promise<void> {
+    await this.#run("update lease set holder = '', address = null where holder = $1 and epoch = $2", [holder, epoch]);
   }
 
   async close(): Promise<void> {
     await this.#session?.close();
-  }
-
-  async #changes(text: string, values: readonly unknown[]): Promise<boolean | null> {
-    const rows = await this.#run(`${text} returning epoch`, values);
-    return rows === null ? null : rows.length > 0;
   }
 
   async #run(text: string, values: readonly unknown[]): Promise<QueryResult["rows"] | null> {

@@ -67,7 +67,8 @@ interface RunContent {
 }
 
 /**
- * `file`: null for a store in memory, and for one in a database server (`isTrusted`), which is as the last run left it.
+ * `file`: null for a store in memory, and for one in a database server; `isTrusted`: that is as the last
+ * run left it, by its lease.
  */
 export const openRunMark = async (
   database: Database,

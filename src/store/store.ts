@@ -330,7 +330,7 @@ const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }
     sites: await openCollection(durable, turns, { name: "site", schema: StoredSite, after: 0 }),
   };
   const sessions = await openSessions(durable);
-  const mark = await openRunMark(fast, markFile, now, lease !== null);
+  const mark = await openRunMark(fast, markFile, now, lease?.isRestored === false);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);
   const groupEnergies = await openGroupEnergies(fast);
