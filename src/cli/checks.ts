@@ -35,9 +35,9 @@ export async function checkConfiguration(options: PlaceOptions): Promise<[Findin
   }
 }
 
-export async function checkStore(store: string): Promise<Finding[]> {
+export async function checkStore({ store, read }: ServicePlace): Promise<Finding[]> {
   const subject = "Store";
-  if (isDatabaseUrl(store)) return [await checkDatabase(subject, store)];
+  if (isDatabaseUrl(store)) return [await checkDatabase(subject, store, read?.config.store.allowLoss === true)];
   const { examineStore, freeBytes, megabytes } = await import("../store/index.ts");
   try {
     const examined = examineStore(store);
@@ -53,10 +53,10 @@ export async function checkStore(store: string): Promise<Finding[]> {
   }
 }
 
-async function checkDatabase(subject: string, url: string): Promise<Finding> {
+async function checkDatabase(subject: string, url: string, allowLoss: boolean): Promise<Finding> {
   const { examinePostgres } = await import("../store/index.ts");
   try {
-    const { name, active } = await examinePostgres(url);
+    const { name, active } = await examinePostgres(url, allowLoss);
     const use = active === null ? "no service is active" : `the active service is ${active}`;
     return { subject, ok: true, message: `${name}, ${use}` };
   } catch (error) {

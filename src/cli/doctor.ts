@@ -48,7 +48,7 @@ async function doctor(options: DoctorOptions, isNamed: boolean): Promise<void> {
     isSynchronised: await isSynchronised(),
     ofService: answer?.time ?? null,
   });
-  const local = [configuration, ...(place === null ? [] : await checkStore(place.store)), clock];
+  const local = [configuration, ...(place === null ? [] : await checkStore(place)), clock];
   const rest = async (): Promise<Finding[]> => {
     if (answer !== null) {
       // A service elsewhere must not get the key of this one.

@@ -20,7 +20,7 @@ export interface ServiceStoreOptions {
  * says so at its address, and takes its place once that has stopped.
  */
 export async function openServiceStore(
-  { store: { url, site = "" }, http }: Pick<Config, "store" | "http">,
+  { store: { url, site = "", allowLoss }, http }: Pick<Config, "store" | "http">,
   { address, files, acceptRestored }: ServiceStoreOptions,
   version: string,
   log: Logger,
@@ -47,7 +47,7 @@ export async function openServiceStore(
   };
   try {
     const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
-    const store = await openPostgresStore({ url, now: Date.now, ...lease });
+    const store = await openPostgresStore({ url, now: Date.now, allowLoss, ...lease });
     if (store.lease?.isRestored === true)
       log.warn("The database was restored from a backup: commands that were open in it count as unknown");
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);

@@ -167,9 +167,9 @@ function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
       : [];
   if (/^[a-z][a-z0-9+]*:\/\//i.test(store.url))
     return [{ path: ["store", "url"], message: "must be the name of a file, or the URL of a PostgreSQL database" }];
-  return store.site === undefined
-    ? []
-    : [{ path: ["store", "site"], message: "is only for a store in a PostgreSQL database" }];
+  return ["site", "allowLoss"]
+    .filter((key) => store[key] !== undefined)
+    .map((key) => ({ path: ["store", key], message: "is only for a store in a PostgreSQL database" }));
 }
 
 function centreOfCentre({ sites, centre }: Readonly<Record<string, unknown>>): Finding[] {

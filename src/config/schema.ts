@@ -276,6 +276,12 @@ export const Config = z.strictObject({
       site: name
         .optional()
         .describe("the name of the site whose services share the PostgreSQL database; only one of them is active"),
+      allowLoss: z
+        .boolean()
+        .optional()
+        .describe(
+          "uses a PostgreSQL database whose synchronous_commit is off: a failure of its server may undo what was confirmed last",
+        ),
     })
     .prefault({})
     .describe("storage of settings, ids and history"),

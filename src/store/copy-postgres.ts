@@ -47,7 +47,9 @@ export async function openDatabaseSource(url: string): Promise<CopySource> {
 export async function openDatabaseTarget(url: string): Promise<CopyTarget> {
   const name = nameOf(url);
   return over(url, name, false, async (session) => {
-    await checkServer(session, name);
+    await checkServer(session, name, true);
+    // Also where the services' writes may be lost.
+    await session.run("set synchronous_commit = on");
     await session.run("begin");
     await createStore(session, name);
     const target = reader(name, session);

@@ -17,6 +17,8 @@ export interface PostgresStoreOptions {
   readonly now: () => number;
   /** For one statement, after which a call fails. */
   readonly timeoutMs?: number;
+  /** Also a database that may lose what it has confirmed. */
+  readonly allowLoss?: boolean | undefined;
 }
 
 const oldestVersion = 15;
@@ -32,11 +34,11 @@ const upgradeMs = 600_000;
  * change; the database is then as it was.
  */
 export const connectPostgres = async (
-  { url, now, timeoutMs = 10_000 }: PostgresStoreOptions,
+  { url, now, timeoutMs = 10_000, allowLoss = false }: PostgresStoreOptions,
   fence: Fence | null = null,
 ): Promise<PostgresConnection> => {
   const name = nameOf(url);
-  await checked(url, name, (session) => bringUp(session, name, fence === null ? [] : [fencing(fence)]));
+  await checked({ url, name, allowLoss }, (session) => bringUp(session, name, fence === null ? [] : [fencing(fence)]));
   return new PostgresConnection({ url, name, now, timeoutMs, fence });
 };
 
@@ -48,8 +50,9 @@ export const connectPostgres = async (
 export const takePostgres = async (
   options: PostgresStoreOptions & LeaseOptions,
 ): Promise<{ readonly database: PostgresConnection; readonly lease: PostgresLease }> => {
-  const name = nameOf(options.url);
-  await checked(options.url, name, (session) => bringUp(session, name, null));
+  const { url, allowLoss = false } = options;
+  const name = nameOf(url);
+  await checked({ url, name, allowLoss }, (session) => bringUp(session, name, null));
   const lease = await PostgresLease.take(options);
   try {
     return { database: await connectPostgres(options, lease), lease };
@@ -62,10 +65,11 @@ export const takePostgres = async (
 /** What a database in use is; `active`: where its active service serves, null if there is none. Changes nothing. */
 export const examinePostgres = async (
   url: string,
+  allowLoss: boolean,
 ): Promise<{ readonly name: string; readonly active: string | null }> => {
   const name = nameOf(url);
   let active: string | null = null;
-  await checked(url, name, async (session) => {
+  await checked({ url, name, allowLoss }, async (session) => {
     if (!(await isThere(session, name))) return;
     await versionOf(session, name);
     const { holder, address } = first(await session.query("select holder, address from lease", []));
@@ -75,10 +79,13 @@ export const examinePostgres = async (
 };
 
 /** Does what a server must allow before its store is used. Throws store.refused. */
-const checked = async (url: string, name: string, work: (session: PostgresSession) => Promise<void>): Promise<void> => {
+const checked = async (
+  { url, name, allowLoss }: { readonly url: string; readonly name: string; readonly allowLoss: boolean },
+  work: (session: PostgresSession) => Promise<void>,
+): Promise<void> => {
   const session = await openSession(url, name, false);
   try {
-    await checkServer(session, name);
+    await checkServer(session, name, allowLoss);
     await work(session);
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
@@ -111,7 +118,7 @@ export const nameOf = (url: string): string => {
 export const first = ({ rows }: QueryResult): Record<string, unknown> => rows[0] ?? {};
 
 /** The server's setting; `all` are those that make it unfit. */
-export const checkServer = async (session: Asked, name: string): Promise<void> => {
+export const checkServer = async (session: Asked, name: string, allowLoss: boolean): Promise<void> => {
   const settings = ["server_version_num", "server_version", "server_encoding", "synchronous_commit"];
   const columns = settings.map((setting) => `current_setting('${setting}') as ${setting}`);
   const server = first(await session.query(`select ${columns.join(", ")}, pg_is_in_recovery()::int as is_standby`, []));
@@ -125,10 +132,10 @@ export const checkServer = async (session: Asked, name: string): Promise<void> =
       `The database of the store ${name} has the encoding ${server.server_encoding}, which lacks characters; ` +
         "create it with encoding 'UTF8'.",
     );
-  if (server.synchronous_commit === "off")
+  if (server.synchronous_commit === "off" && !allowLoss)
     refuse(
       `The store ${name} may lose what it has confirmed, because synchronous_commit is off there; ` +
-        "set it to on for the role or the database of the store.",
+        "set it to on for the role or the database of the store, or allow that with store.allowLoss.",
     );
 };
 

@@ -242,9 +242,12 @@ describe("each mistake is reported with its path and line", () => {
       ["1: store.site: is required with a PostgreSQL database: the name of the site that it is for"],
     ],
     [
-      "the site of a file",
-      "store:\n  url: rigbridge.db\n  site: barn",
-      ["3: store.site: is only for a store in a PostgreSQL database"],
+      "the site of a file, and its loss",
+      "store:\n  url: rigbridge.db\n  site: barn\n  allowLoss: true",
+      [
+        "3: store.site: is only for a store in a PostgreSQL database",
+        "4: store.allowLoss: is only for a store in a PostgreSQL database",
+      ],
     ],
     [
       "a bad address",
