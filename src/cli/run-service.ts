@@ -70,6 +70,8 @@ interface Running {
   readonly listening: HttpServer["address"];
   readonly announced: SettingsPart<"http">;
   readonly loginCode: HttpServer["loginCode"];
+  /** Resolves once another service has the lease of the store; undefined if the store is this one's alone. */
+  readonly lost: Promise<void> | undefined;
 }
 
 /** Announces the service elsewhere than on the machine's networks at the port of mDNS. */
@@ -91,6 +93,10 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     if (running === null) wasSignalled = true;
     else void reload(running, log);
   });
+  const runAgain = (next: Start): void => {
+    running = null;
+    void shutdown.restart(log, () => run(next));
+  };
   const run = async (begin: Start): Promise<void> => {
     for (const warning of begin.warnings) log.warn(warning);
     const place: Place = {
@@ -98,19 +104,11 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
       ownHosts: otherNetwork.interfaces ?? reachableHosts,
       restart: async () => {
         const next = await read();
-        return () => {
-          running = null;
-          void shutdown.restart(log, () => run(next));
-        };
+        return () => runAgain(next);
       },
     };
-    const { service, served, listening, announced, loginCode } = await start(
-      begin,
-      place,
-      { ...options, acceptRestored },
-      log,
-      shutdown,
-    );
+    const started = await start(begin, place, { ...options, acceptRestored }, log, shutdown);
+    const { service, served, listening, announced, loginCode, lost } = started;
     acceptRestored = undefined;
     running = service;
     if (wasSignalled) void reload(service, log);
@@ -119,6 +117,11 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     const announcement = new LiveAnnouncement({ ...otherNetwork, address: listening, version, log }, announced);
     await announcement.start();
     shutdown.add("announcement", () => announcement.close());
+    // Not before everything is started, since nothing is started twice at a time.
+    void lost?.then(async () => {
+      log.error("Another service of the site has taken over; this one waits from now on");
+      runAgain(await read().catch((error: unknown) => unread(error, begin, log)));
+    });
   };
   try {
     await run(first);
@@ -126,6 +129,11 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     await shutdown.close(log);
     throw withAdvice(error, first.file);
   }
+}
+
+function unread(error: unknown, begin: Start, log: Logger): Start {
+  log.error({ err: error }, "The configuration was not read again; this service waits with the one that it had");
+  return begin;
 }
 
 /** On SIGHUP. A file with mistakes changes nothing. */
@@ -208,10 +216,6 @@ async function start(
   const storeOptions = { address, files, acceptRestored };
   const store = await openServiceStore({ store: place, http: listened }, storeOptions, version, log, shutdown);
   shutdown.add("store", () => store.close());
-  void store.lease?.lost.then(async () => {
-    log.error("Another service of the site has taken over; this one waits from now on");
-    (await restart())();
-  });
   const { miners, sites } = source.base.config;
   const isAlone = miners.length + sites.length + minersIn(store) === 0 && !hasSites(store);
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
@@ -277,7 +281,7 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
-  return { service, served, listening: http.address, announced, loginCode: http.loginCode };
+  return { service, served, listening: http.address, announced, loginCode: http.loginCode, lost: store.lease?.lost };
 }
 
 /** What the MQTT bridge of the next active service goes on with; null: no other service has this store. */

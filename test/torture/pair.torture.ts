@@ -5,13 +5,13 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { freePort } from "../free-port.ts";
+import { LeaseRecord, recordLease } from "../store/lease-record.ts";
 import { until } from "../until.ts";
 import { startFarmProcess } from "./farm-process.ts";
 import { Caller } from "./pair/caller.ts";
 import { startEngine } from "./pair/engine.ts";
 import { type FaultName, shuffled } from "./pair/faults.ts";
 import { buildChecker, checkChecker } from "./pair/history.ts";
-import { LeaseRecord, recordLease } from "./pair/lease-record.ts";
 import { Commands, Writes } from "./pair/load.ts";
 import { activeEpoch, canSetClocks, type Member, startMember, twoPorts } from "./pair/member.ts";
 import { Registers } from "./pair/registers.ts";
@@ -113,7 +113,7 @@ try {
   if (!canSetClocks) say("no clock jumps: Debian's package libfaketime is missing");
   const caller = new Caller(members, over);
   const ids = await minerIds();
-  await recordLease(engine);
+  await recordLease(engine.run);
   delay.enable();
   const writes = new Writes();
   const commands = counting.rigs.slice(0, commanded).map((rig) => new Commands(rig));
@@ -132,7 +132,7 @@ try {
   const faults = shuffled();
   for (let round = 1; round <= rounds; round += 1) {
     const roles = await rolesNow("one of the two to be active");
-    const epoch = (await LeaseRecord.read(engine)).epoch;
+    const epoch = (await LeaseRecord.read(engine.run)).epoch;
     const [name, { moves, happens }] = faults.next().value ?? [];
     if (name === undefined || happens === undefined) break;
     happened.push({ name, at: Date.now() });
@@ -149,7 +149,8 @@ try {
     const back = performance.now();
     await rolesNow(`one of the two to be active after ${name}`);
     if (name.startsWith("engine")) returns.push(performance.now() - back);
-    if (!moves && (await LeaseRecord.read(engine)).epoch !== epoch) needless.set(name, (needless.get(name) ?? 0) + 1);
+    if (!moves && (await LeaseRecord.read(engine.run)).epoch !== epoch)
+      needless.set(name, (needless.get(name) ?? 0) + 1);
     await pause(1_000 + Math.random() * 2_000);
     const told = counting.rigs.reduce((sum, rig) => sum + rig.told.length, 0);
     if (round % 10 === 0) say(`${round} faults, ${writes.acknowledged} writes acknowledged, ${told} commands at rigs`);
@@ -166,7 +167,7 @@ try {
   const stored = Named.parse((await active.send("GET", "/api/poolgroups"))?.body);
   const lost = writes.lost(new Map(stored.map(({ id, name }) => [id, name])));
   const twice = commands.flatMap((each) => each.wrong());
-  const record = await LeaseRecord.read(engine);
+  const record = await LeaseRecord.read(engine.run);
   const late = counting.rigs
     .flatMap(({ told }) => told)
     .filter(({ at, from }) => members.find(({ url }) => url === record.holderAt(at))?.host !== from)

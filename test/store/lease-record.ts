@@ -1,4 +1,5 @@
-import type { Engine } from "./engine.ts";
+/** Runs SQL in the database of a store, as its administrator. */
+type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** A change of the lease's holder, as the engine has recorded it. */
 interface Change {
@@ -10,8 +11,8 @@ interface Change {
 }
 
 /** Has the engine record, in the transaction itself, each change of who holds the lease. */
-export const recordLease = (engine: Engine): Promise<unknown> =>
-  engine.run(`
+export const recordLease = (run: Run): Promise<unknown> =>
+  run(`
     create schema proof;
     create table proof.lease (id bigint generated always as identity, at bigint, epoch bigint, holder text, address text);
     create function proof.record() returns trigger language plpgsql as $$
@@ -33,8 +34,8 @@ export class LeaseRecord {
     this.wrong = wrong;
   }
 
-  static async read(engine: Engine): Promise<LeaseRecord> {
-    const rows = await engine.run("select at, epoch, holder, address from proof.lease order by id");
+  static async read(run: Run): Promise<LeaseRecord> {
+    const rows = await run("select at, epoch, holder, address from proof.lease order by id");
     const wrong: string[] = [];
     let last: { epoch: number; holder: unknown } | null = null;
     const changes = rows.map((row): Change => {
