@@ -16,6 +16,12 @@ const systemParts = [
     leftOut: "the tests of pages and editors in a real browser",
   },
   { commands: ["curl"], debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
+  {
+    commands: ["haproxy", "/usr/sbin/haproxy"],
+    asked: ["-v"],
+    debian: "haproxy",
+    leftOut: "the load balancer of two services with one store",
+  },
   { commands: ["mosquitto"], asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
   { commands: ["openssl"], asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },
   {

@@ -167,7 +167,7 @@ async function startWith(file: string | null, usualFile: string, options: ServeO
   const given = read?.config ?? base.config;
   const ownKeyOf =
     given.http.key === undefined && (options.makeKey ?? options.lan) === true
-      ? await ownKey(filesBeside(given.store.url, file ?? usualFile))
+      ? await ownKey(filesBeside(given.store.url, file ?? usualFile, options.data))
       : undefined;
   const finish = (config: Config): Config => {
     const { host = options.lan === true ? "0.0.0.0" : config.http.host, port = config.http.port } = options;
@@ -195,6 +195,7 @@ const unconfigured = (data: string | undefined): Config => ({
 });
 
 interface StartOptions {
+  readonly data?: string;
   readonly demo?: boolean;
   readonly withoutRules?: boolean;
   readonly acceptRestored?: boolean | undefined;
@@ -203,7 +204,7 @@ interface StartOptions {
 async function start(
   { file, source, config: { store: place, http: listened } }: Start,
   { usualFile, ownHosts, restart }: Place,
-  { demo: wantsDemo, withoutRules = false, acceptRestored = false }: StartOptions,
+  { demo: wantsDemo, withoutRules = false, acceptRestored = false, data }: StartOptions,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Running> {
@@ -212,7 +213,7 @@ async function start(
     { url: `http://${hostForUrl(listened.host)}:${listened.port}`, address: listened },
     ownHosts(),
   );
-  const files = filesBeside(place.url, file ?? usualFile);
+  const files = filesBeside(place.url, file ?? usualFile, data);
   const storeOptions = { address, files, acceptRestored };
   const store = await openServiceStore({ store: place, http: listened }, storeOptions, version, log, shutdown);
   shutdown.add("store", () => store.close());

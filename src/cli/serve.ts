@@ -8,7 +8,7 @@ export function serveCommand(): Command {
   return new Command("serve")
     .description("Runs the service: polls the rigs and serves the HTTP API.")
     .option("--config <file>", `configuration file (default: ${defaultFile}, if it exists)`)
-    .option("--data <folder>", `folder for the store, and for ${defaultFile} if there is one`)
+    .option("--data <folder>", `folder for the store and other files, and for ${defaultFile} if there is one`)
     .option("--make-key", "if no API key is set: create one at the first start, print it once, keep it with the store")
     .option("--demo", "add a demo farm of virtual rigs")
     .option("--without-rules", "start with all rules and schedules off, to change or delete one that does harm")

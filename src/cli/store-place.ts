@@ -9,7 +9,7 @@ import { defaultFile } from "./default-files.ts";
 export interface PlaceOptions {
   /** The configuration file; absent: the default one if it exists. */
   readonly config?: string;
-  /** The folder of the store, and of the configuration unless `config` names it. */
+  /** The folder of the store or, if that is a database, of other files; of the configuration unless `config` names it. */
   readonly data?: string;
 }
 
@@ -29,11 +29,11 @@ export const storeWithoutConfig = (data: string | undefined): string =>
   data === undefined ? defaultConfig().store.url : join(data, "rigbridge.db");
 
 /**
- * What the other files of a service lie beside: its store, or with a store in a database the configuration file, where
- * that is or would be. ":memory:": it keeps none.
+ * What the other files of a service lie beside: its store, or with a store in a database the place that one in a file
+ * would have, in the folder `data` or that of the configuration file. ":memory:": it keeps none.
  */
-export const filesBeside = (store: string, configFile: string): string =>
-  isDatabaseUrl(store) ? join(dirname(configFile), "rigbridge.db") : store;
+export const filesBeside = (store: string, configFile: string, data: string | undefined): string =>
+  isDatabaseUrl(store) ? join(data ?? dirname(configFile), "rigbridge.db") : store;
 
 /** The file of the key that `--make-key` makes. */
 export const ownKeyFile = (store: string): string => join(dirname(store), "rigbridge.key");
@@ -53,5 +53,5 @@ export async function servicePlace(options: PlaceOptions): Promise<ServicePlace>
   const store = read?.config.store.url ?? storeWithoutConfig(options.data);
   if (store === ":memory:")
     throw new RigbridgeError("config.invalid", `store.url of ${file} is :memory:, so there is no file`);
-  return { read, store, files: filesBeside(store, file ?? usual) };
+  return { read, store, files: filesBeside(store, file ?? usual, options.data) };
 }

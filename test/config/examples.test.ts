@@ -5,12 +5,13 @@ import { parse } from "yaml";
 import { parseAgentSettings } from "../../src/agent/settings.ts";
 import { configSchema, readConfig } from "../../src/config/index.ts";
 
-// depends on: examples/*, examples/gpu-rig/*, examples/home-assistant/*, examples/sites/*
+// depends on: examples/*, examples/gpu-rig/*, examples/home-assistant/*, examples/pair/*, examples/sites/*
 
 const folder = new URL("../../examples/", import.meta.url);
 const examples = [
   ...readdirSync(folder).filter((name) => name.endsWith(".yaml")),
   "home-assistant/rigbridge.yaml",
+  "pair/rigbridge.yaml",
   "sites/centre.yaml",
   "sites/cabin.yaml",
   "sites/shed.yaml",
@@ -26,6 +27,7 @@ const secrets = {
   XMR_WALLET: "4Invented",
   RVN_WALLET: "RInvented",
   MQTT_PASSWORD: "invented",
+  STORE_PASSWORD: "invented",
 };
 
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
