@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { flushToDisk, giveToOwner } from "./backup.ts";
-import type { Columns, CopySource, CopyTarget, TableReader } from "./copy.ts";
+import type { Columns, CopySource, CopyTarget, TableReader } from "./copy-ends.ts";
 import type { NumberedTable, Row, SqlValue } from "./database.ts";
 import { noReserve } from "./disk-reserve.ts";
 import { openingFailure } from "./failures.ts";

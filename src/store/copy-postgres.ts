@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Columns, CopySource, CopyTarget, LeaseSeen, TableReader } from "./copy.ts";
+import type { Columns, CopySource, CopyTarget, LeaseSeen, TableReader } from "./copy-ends.ts";
 import type { Row } from "./database.ts";
 import { checkCopyable, refuse } from "./file.ts";
 import { leaseMs } from "./lease.ts";
