@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { type Config, isDatabaseUrl } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -47,7 +47,8 @@ export async function openServiceStore(
   };
   try {
     const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
-    const store = await openPostgresStore({ url, now: Date.now, allowLoss, ...lease });
+    const waitingRows = { folder: join(dirname(files), "waiting-samples"), log };
+    const store = await openPostgresStore({ url, now: Date.now, allowLoss, waitingRows, ...lease });
     if (store.lease?.isRestored === true)
       log.warn("The database was restored from a backup: commands that were open in it count as unknown");
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);

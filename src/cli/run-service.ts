@@ -256,6 +256,7 @@ async function start(
     version,
     sessions: store.sessions,
     lease: store.lease,
+    waiting: () => store.waiting(),
     mqtt: () => bridge.status,
     remoteWrite: () => remoteWrite.status,
   });

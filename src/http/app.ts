@@ -10,6 +10,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
+import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { detail } from "../messages/detail.ts";
 import { type Admission, admission } from "./admission.ts";
 import { addAgentRoute } from "./agents.ts";
@@ -68,6 +69,8 @@ export interface AppOptions {
   /** Absent: this service has no remote write. */
   readonly remoteWrite?: () => RemoteWriteStatus | undefined;
   readonly lease?: ActingLease | null;
+  /** Samples that wait for the store. */
+  readonly waiting?: () => StoreWaiting | null;
   /** Storage of sessions; absent: they end with the process. */
   readonly sessions?: SessionLog;
   readonly codes: LoginCodes;
@@ -85,6 +88,7 @@ export async function buildApp({
   mqtt,
   remoteWrite,
   lease = null,
+  waiting = () => null,
   ...options
 }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
@@ -143,7 +147,10 @@ export async function buildApp({
   app.route({
     method: ["GET", "HEAD"],
     url: healthPath,
-    handler: (request, reply) => sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.(), ...roleOf(lease) }),
+    handler: (request, reply) => {
+      const ofStore = { ...roleOf(lease), waiting: waiting() ?? undefined };
+      return sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.(), ...ofStore });
+    },
   });
   app.route({
     method: ["GET", "HEAD"],

@@ -10,6 +10,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
+import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { buildApp } from "./app.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { LoginCodes } from "./login-codes.ts";
@@ -40,6 +41,8 @@ export interface HttpServerOptions {
   readonly remoteWrite?: () => RemoteWriteStatus | undefined;
   /** Of a store that services of one site share; absent or null: this one has its store alone. */
   readonly lease?: ActingLease | null;
+  /** Samples that wait for the store; null: they wait in memory. */
+  readonly waiting?: () => StoreWaiting | null;
   readonly limits?: HttpLimits;
   /** Where browsers' sessions are stored; absent: they end with the process. */
   readonly sessions?: SessionLog;

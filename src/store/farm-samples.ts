@@ -107,8 +107,8 @@ const hashrateColumns = {
   hashrate: "real",
   miners: "real",
 } as const;
-const sampleRows = upsert("farm_sample", sampleColumns, ["group_id", "span", "time"]);
-const hashrateRows = upsert("farm_hashrate", hashrateColumns, ["group_id", "span", "time", "algorithm"]);
+export const farmSampleRows = upsert("farm_sample", sampleColumns, ["group_id", "span", "time"]);
+export const farmHashrateRows = upsert("farm_hashrate", hashrateColumns, ["group_id", "span", "time", "algorithm"]);
 const names = (columns: object): string => Object.keys(columns).join(", ");
 
 /** Values: group, from, to. */
@@ -119,11 +119,11 @@ const texts = {
     select group_id, ${mean}, ?, avg(power), avg(mining), avg(total), avg(revenue), avg(cost), avg(profit), max(currency)
     from farm_sample where ${inRange} and span = ${raw}
       and currency = (select max(currency) from farm_sample where ${inRange} and span = ${raw})
-    group by group_id ${sampleRows([]).upsert.onConflict}`,
+    group by group_id ${farmSampleRows([]).upsert.onConflict}`,
   // An algorithm that was not mined for a part of the hour counts as 0 there.
   foldHashrates: `insert into farm_hashrate (${names(hashrateColumns)})
     select group_id, ${mean}, ?, algorithm, sum(hashrate) / ?, sum(miners) / ?
-    from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm ${hashrateRows([]).upsert.onConflict}`,
+    from farm_hashrate where ${inRange} and span = ${raw} group by group_id, algorithm ${farmHashrateRows([]).upsert.onConflict}`,
   count: `select count(*) as samples from farm_sample where ${inRange} and span = ${raw}`,
   drop: `delete from farm_sample where ${inRange} and span = ?`,
   dropHashrates: `delete from farm_hashrate where ${inRange} and span = ?`,
@@ -190,12 +190,12 @@ export const openFarmSamples = async (database: Database): Promise<FarmSamples> 
   return {
     append: async ({ currency, samples, hashrates }) => {
       await database.write([
-        sampleRows(
+        farmSampleRows(
           samples.map(({ groupId, time, power, mining, total, revenue, cost, profit }) => {
             return [groupId, raw, time, power, mining, total, revenue, cost, profit, currency];
           }),
         ),
-        hashrateRows(
+        farmHashrateRows(
           hashrates.map(({ groupId, time, algorithm, hashrate, miners }) => {
             return [groupId, raw, time, algorithm, hashrate, miners];
           }),

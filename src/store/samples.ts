@@ -101,7 +101,7 @@ const tables = {
   days: tableOf("sample_day", "day", day),
 };
 
-const recentRows = upsert(
+export const recentRows = upsert(
   "sample",
   {
     span: "integer",

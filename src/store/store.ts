@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import type { z } from "zod";
 import { Mutex } from "../async/index.ts";
 import type { SessionLog } from "../contract/session.ts";
+import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { keepBeforeUpgrade } from "./backup.ts";
 import { type Collection, openCollection, type Prepared } from "./collection.ts";
@@ -10,7 +11,7 @@ import { type CommandLog, openCommands } from "./commands.ts";
 import type { Database } from "./database.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
-import { type FarmSamples, openFarmSamples } from "./farm-samples.ts";
+import { type FarmSamples, farmHashrateRows, farmSampleRows, openFarmSamples } from "./farm-samples.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type IdempotencyLog, openIdempotency } from "./idempotency.ts";
@@ -54,9 +55,10 @@ import { openRigMemories, type RigMemories } from "./rig-memories.ts";
 import { openRuleLog, type RuleLog } from "./rule-log.ts";
 import { openRunMark } from "./run-mark.ts";
 import { openRuns, type RunLog } from "./runs.ts";
-import { openSamples, type Samples } from "./samples.ts";
+import { openSamples, recentRows, type Samples } from "./samples.ts";
 import { openSessions } from "./sessions.ts";
 import { type ConnectionOptions, SqliteConnection } from "./sqlite-connection.ts";
+import { patient, type WaitingOptions, WaitingRows } from "./waiting-rows.ts";
 
 export type { ActivePools } from "./active-pools.ts";
 export type { Changes, Collection, Prepared, Stored } from "./collection.ts";
@@ -143,6 +145,8 @@ export interface Store {
   readonly keptValues: KeptValues;
   readonly moneyDays: MoneyDays;
   readonly sessions: SessionLog;
+  /** The samples that wait for a database that is away; null: they wait in memory. */
+  waiting(): StoreWaiting | null;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -236,7 +240,7 @@ const build = async (
     else await migrate(durable.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
     const markFile = path === ":memory:" ? null : `${path}.run`;
-    return await assemble({ durable, fast, markFile, lease: null, now, close, idsAfter });
+    return await assemble({ durable, fast, waiting: null, markFile, lease: null, now, close, idsAfter });
   } catch (error) {
     close();
     throw error;
@@ -259,11 +263,19 @@ const fillEmpty = async (connection: SqliteConnection): Promise<void> => {
   }
 };
 
+interface SharedStoreOptions extends PostgresStoreOptions, LeaseOptions {
+  /** Where samples wait while the database is away; absent: in memory. */
+  readonly waitingRows?: WaitingOptions;
+}
+
+/** Tables of which a row is the same whenever it is written. */
+const timed = [recentRows, farmSampleRows, farmHashrateRows].map((rowsOf) => rowsOf([]).upsert);
+
 /**
  * Opens a store in a PostgreSQL database, or creates it there, once no other service has its lease. Throws store.refused,
  * with what to change.
  */
-export const openPostgresStore = async (options: PostgresStoreOptions & LeaseOptions): Promise<Store> => {
+export const openPostgresStore = async ({ waitingRows, ...options }: SharedStoreOptions): Promise<Store> => {
   const { database, lease } = await takePostgres(options);
   const close = async (): Promise<void> => {
     await database.close();
@@ -273,6 +285,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions & LeaseOpt
     return await assemble({
       durable: database,
       fast: database,
+      waiting: waitingRows === undefined ? null : await WaitingRows.open(waitingRows, timed),
       markFile: null,
       lease,
       now: options.now,
@@ -288,6 +301,8 @@ export const openPostgresStore = async (options: PostgresStoreOptions & LeaseOpt
 interface Parts {
   readonly durable: Database;
   readonly fast: Database;
+  /** For samples while the database is away. */
+  readonly waiting: WaitingRows | null;
   /** See `RunMark`. */
   readonly markFile: string | null;
   /** Null: a store that no other service shares. */
@@ -297,7 +312,7 @@ interface Parts {
   readonly idsAfter: number;
 }
 
-const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }: Parts): Promise<Store> => {
+const assemble = async ({ durable, fast, waiting, markFile, lease, now, close, idsAfter }: Parts): Promise<Store> => {
   const turns = new Mutex();
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) });
@@ -335,8 +350,9 @@ const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }
   const memory = await openRigMemories(fast);
   const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
-  const samples = openSamples(fast);
-  const farmSamples = await openFarmSamples(fast);
+  const history = waiting === null ? fast : patient(fast, waiting);
+  const samples = openSamples(history);
+  const farmSamples = await openFarmSamples(history);
   const ruleLog = await openRuleLog(fast, now);
   const keptValues = await openKeptValues(fast);
   const moneyDays = openMoneyDays(fast);
@@ -350,6 +366,7 @@ const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }
   const flush = async (): Promise<void> => {
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])
       await part.flush();
+    await waiting?.flush((statements) => fast.write(statements));
   };
   const { name: instance } = await durable.tables.selectFrom("instance").select("name").executeTakeFirstOrThrow();
   return {
@@ -377,6 +394,7 @@ const assemble = async ({ durable, fast, markFile, lease, now, close, idsAfter }
     keptValues,
     moneyDays,
     sessions,
+    waiting: () => waiting?.status ?? null,
     flush,
     close: async () => {
       try {

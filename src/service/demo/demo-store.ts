@@ -123,9 +123,7 @@ function bothCommands(own: CommandLog, demo: CommandLog, shown: () => boolean): 
   return {
     add: (command) => of(command.minerId).add(command),
     move: (id, state, message) => of(id).move(id, state, message),
-    watchLate: (watcher) => {
-      for (const log of [own, demo]) log.watchLate(watcher);
-    },
+    watchLate: (watcher) => own.watchLate(watcher),
     get: (id) => of(id).get(id),
     list: async (wanted) => {
       const rows = await own.list(wanted);

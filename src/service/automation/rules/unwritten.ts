@@ -68,10 +68,15 @@ export class UnwrittenStates {
     );
     const traces = this.#traces.unwritten;
     if (states.length === 0 && keys.length === 0 && traces.length === 0) return;
-    if (await this.#store.ruleLog.save(states, keys, traces.map(rowOfTrace))) this.#traces.written(traces);
-    else {
-      putBack(changed, this.#changed, this.#gone);
-      putBack(gone, this.#gone, this.#changed);
+    let isWritten = false;
+    try {
+      isWritten = await this.#store.ruleLog.save(states, keys, traces.map(rowOfTrace));
+    } finally {
+      if (isWritten) this.#traces.written(traces);
+      else {
+        putBack(changed, this.#changed, this.#gone);
+        putBack(gone, this.#gone, this.#changed);
+      }
     }
   }
 }
