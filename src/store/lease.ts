@@ -183,9 +183,10 @@ export class PostgresLease implements Lease {
   async release(): Promise<void> {
     this.#ended.abort();
     await this.#renewing;
+    // First, since another service may have the lease before the answer is here.
+    this.deadline.end();
     if (!this.#isLost) await this.#line.releases(this);
     this.#isLost = true;
-    this.deadline.end();
     this.#mark.save();
     await this.#line.close();
   }

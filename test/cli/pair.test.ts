@@ -1,14 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
+import { LeaseRecord, recordLease } from "../store/lease-record.ts";
+import { startLine } from "../store/line.ts";
 import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts";
 import { until } from "../until.ts";
 import { type Running, rigbridge, running } from "./command.ts";
 
-// depends on: src/**, test/store/postgres.ts
+// depends on: src/**, test/store/*.ts
 
 const suite = hasPostgres("two services with one store in a real PostgreSQL") ? describe : describe.skip;
 
@@ -30,11 +32,11 @@ async function start(config: string, says: RegExp): Promise<Running> {
   return service;
 }
 
-async function member(name: string, database: string, says: RegExp): Promise<Member> {
+async function member(name: string, database: string, says: RegExp, store = server.url(database)): Promise<Member> {
   const port = await freePort();
   const config = join(folder, `${name}.yaml`);
   const [rig] = farm.rigs;
-  const text = `http: {port: ${port}}\nstore: {url: "${server.url(database)}", site: barn}\nminers: [{address: "${rig?.address}", name: desk}]\n`;
+  const text = `http: {port: ${port}}\nstore: {url: "${store}", site: barn}\nminers: [{address: "${rig?.address}", name: desk}]\n`;
   await writeFile(config, text, { mode: 0o600 });
   return { service: await start(config, says), url: `http://127.0.0.1:${port}`, config };
 }
@@ -89,22 +91,53 @@ suite("a pair of services", () => {
     for (const { said } of services) expect(said()).not.toContain("secret");
   });
 
-  test("never has two that act: one that was stopped waits when it goes on", async () => {
+  test("never has two that act, and its holder keeps the lease over a restart of the engine", async () => {
     const database = await server.database();
-    const one = await member("one", database, active);
-    const other = await member("other", database, standby);
+    const lines = [await startLine(server), await startLine(server)] as const;
+    const [url, otherUrl] = lines.map((line) => line.urlOf(server.url(database)));
+    const one = await member("one", database, active, url);
+    const other = await member("other", database, standby, otherUrl);
+    const run = (sql: string) => server.run(sql, database);
+    await recordLease(run);
+    const epochOf = async (place: Member): Promise<unknown> => {
+      const answer = await ask(place.url, "/health/active").catch(() => null);
+      return answer?.status === 200 ? answer.body : null;
+    };
+    const isActive = (place: Member, epoch: number) =>
+      until(async () => (await epochOf(place)) !== null, `epoch ${epoch}`, { details: place.service.said }).then(
+        async () => expect(await epochOf(place)).toMatchObject({ epoch }),
+      );
+    const waits = ({ service: { said } }: Member, times: number) =>
+      until(() => said().split(standby).length > times, "the service to wait", { details: said });
+
+    // Stopped with a request under way, and with a file that has become wrong meanwhile.
     one.service.signal("SIGSTOP");
-    await until(() => active.test(other.service.said()), "the other one to take over", { details: other.service.said });
+    const config = await readFile(one.config);
+    await writeFile(one.config, "{");
+    await isActive(other, 2);
+    const late = ask(one.url, "/api/groups", { name: "late" }).catch(() => null);
     one.service.signal("SIGCONT");
-    const late = await ask(one.url, "/api/groups", { name: "late" });
-    expect(late.status).toBe(503);
-    await until(
-      async () => (await ask(one.url, "/health").catch(() => null))?.status === 200 && standby.test(one.service.said()),
-      "the first one to wait",
-      { details: one.service.said },
-    );
+    expect((await late)?.status ?? 503).toBe(503);
+    await waits(one, 1);
+    await writeFile(one.config, config);
     expect(one.service.said()).toContain("Another service of the site has taken over");
+    expect(one.service.said()).toContain("this service waits with the one that it had");
     expect((await ask(other.url, "/api/groups")).body).not.toContainEqual(expect.objectContaining({ name: "late" }));
+
+    lines[1].cut();
+    await isActive(one, 3);
+    expect(await epochOf(other)).toBeNull();
+    lines[1].restore();
+    await waits(other, 1);
+
+    await server.kill();
+    await until(async () => (await epochOf(one)) === null, "the active one to see that the engine is away");
+    await server.start();
+    await isActive(one, 3);
+
+    const record = await LeaseRecord.read(run);
+    expect(record).toMatchObject({ epoch: 3, wrong: [] });
+    for (const line of lines) await line.close();
   });
 
   test("is of one site; doctor and backup say what its store is", async () => {
