@@ -1,8 +1,9 @@
 import type { Compilable, Kysely, RawBuilder } from "kysely";
+import type { SqlValue } from "./sql-value.ts";
 import type { Tables } from "./tables.ts";
 import type { RowsStatement } from "./upsert.ts";
 
-export type SqlValue = number | string | Uint8Array | null;
+export type { SqlValue } from "./sql-value.ts";
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /** SQL that every engine understands, with `?` for each value. */

@@ -1,4 +1,4 @@
-import type { SqlValue } from "./database.ts";
+import type { SqlValue } from "./sql-value.ts";
 import type { Tables } from "./tables.ts";
 
 /** As in migrations.ts. */

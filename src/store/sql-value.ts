@@ -1,0 +1,2 @@
+/** What a column of either engine holds. */
+export type SqlValue = number | string | Uint8Array | null;
