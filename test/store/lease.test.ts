@@ -61,7 +61,7 @@ suite("the lease", () => {
     const holders: (Holder | null)[] = [];
     const second = take(url, { waiting: (holder) => holders.push(holder) });
     await until(() => holders.length > 0, "the second service to see the first");
-    expect(holders).toEqual([{ address: "10.0.0.1:17790", epoch: 1 }]);
+    expect(holders).toEqual([{ address: "10.0.0.1:17790", epoch: 1, secret: first.lease.secret }]);
     await first.lease.release();
     expect((await second).lease).toMatchObject({ epoch: 2 });
     expect(first.lease.mayAct()).toBe(false);
@@ -100,7 +100,7 @@ suite("the lease", () => {
     }
     ended.abort();
     await expect(second).rejects.toThrow("aborted");
-    expect(holders).toEqual([{ address: null, epoch: 1 }]);
+    expect(holders).toEqual([{ address: null, epoch: 1, secret: first.lease.secret }]);
     await keep(first, "still");
   });
 
@@ -111,7 +111,7 @@ suite("the lease", () => {
     const second = take(url, { waiting: (holder) => holders.push(holder) });
     await first.database.write([plain("select pg_sleep(4)")]);
     expect(first.lease.mayAct()).toBe(true);
-    expect(holders).toEqual([{ address: null, epoch: 1 }]);
+    expect(holders).toEqual([{ address: null, epoch: 1, secret: first.lease.secret }]);
     await first.lease.release();
     await second;
   });
@@ -147,7 +147,11 @@ suite("the lease", () => {
     await until(() => holders.length === 3, "the second to see that");
     ended.abort();
     await expect(second).rejects.toThrow("aborted");
-    expect(holders).toEqual([{ address: null, epoch: 1 }, null, { address: null, epoch: 1 }]);
+    expect(holders).toEqual([
+      { address: null, epoch: 1, secret: first.lease.secret },
+      null,
+      { address: null, epoch: 1, secret: first.lease.secret },
+    ]);
     await keep(first, "still");
   });
 
