@@ -185,11 +185,8 @@ describe("the pair in Kubernetes", () => {
   });
 });
 
-const hasSystemd = hasProgram(
-  "systemd-analyze",
-  spawnSync("systemd-analyze", ["--version"]).status === 0,
-  "the unit of a pair",
-);
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+if (!hasSystemd) process.stderr.write("systemd is missing: its look at the unit of a pair is left out\n");
 
 (hasSystemd ? test : test.skip)("the addition to the unit is one that systemd understands", () => {
   const units = newFolder();
