@@ -70,6 +70,8 @@ export class Connections {
       for (const event of ["connect", "close"]) socket.once(event, () => clearTimeout(late));
     });
     passed.on("error", (error) => {
+      // Its client has left.
+      if (response.closed) return;
       if (!isConnected) failed(error);
       // An answer that has begun may still arrive in full: it can come before the request was read.
       else if (!response.headersSent) request.socket.destroy();

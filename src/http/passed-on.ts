@@ -24,9 +24,9 @@ const proof = (secret: string, address: string, { method, url }: Request): strin
 export function takePassedOn(request: IncomingMessage, secret: string): void {
   const text = request.headers[passedOnHeader];
   if (text === undefined) return;
-  const [given = "", address = ""] = String(text).split(" ", 2);
+  const [, given = "", address = ""] = /^([0-9a-f]{64}) (.*)$/.exec(String(text)) ?? [];
   const wanted = proof(secret, address, request);
-  if (given.length !== wanted.length || !timingSafeEqual(Buffer.from(given), Buffer.from(wanted)))
+  if (given === "" || !timingSafeEqual(Buffer.from(given), Buffer.from(wanted)))
     throw new RigbridgeError("service.no.active", "Another service of the site has become active; try again");
   nameClient(request.socket, address);
 }

@@ -12,6 +12,7 @@ import type { MiningService } from "../contract/service.ts";
 import type { SessionLog } from "../contract/session.ts";
 import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { buildApp } from "./app.ts";
+import { endConnections } from "./limited-server.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { LoginCodes } from "./login-codes.ts";
 import { hostForUrl, loopback } from "./security.ts";
@@ -119,7 +120,7 @@ async function close(app: FastifyInstance, timeoutMs: number): Promise<void> {
   const closed = app.close();
   const done = new AbortController();
   const cut = wait(timeoutMs, undefined, { signal: done.signal }).then(
-    () => app.server.closeAllConnections(),
+    () => endConnections(app.server),
     () => undefined,
   );
   await closed;

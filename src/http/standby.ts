@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { HttpSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { takeUpgrades } from "./inward-sockets.ts";
-import { limitedServer } from "./limited-server.ts";
+import { endConnections, limitedServer } from "./limited-server.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { Connections, type Exchange } from "./pass-on.ts";
 import { passedOnHeader, refuse, takePassedOn } from "./passed-on.ts";
@@ -35,17 +35,20 @@ export interface StandbyOptions {
   readonly limits?: HttpLimits;
 }
 
+const listenAgainMs = 5_000;
+
 /** The server of a service that waits for its store: answers its health, and passes all else on to the active one. */
 export function openStandby({ http, version, log, limits = httpLimits }: StandbyOptions): Standby {
   const since = new Date().toISOString();
   const queues = new RequestQueues(limits);
   const connections = new Connections(limits.body);
   let active: ActiveService | null = null;
-  /** The last trouble with the active service that was logged. */
-  let logged: string | null = null;
+  /** The epoch whose service is known to be out of reach. */
+  let outOfReach: number | null = null;
   const logOnce = (trouble: string): void => {
-    if (logged !== trouble) log.warn(trouble);
-    logged = trouble;
+    const { epoch = null } = active ?? {};
+    if (outOfReach !== epoch) log.warn(trouble);
+    outOfReach = epoch;
   };
 
   const destination = (exchange: Exchange) => {
@@ -101,21 +104,30 @@ export function openStandby({ http, version, log, limits = httpLimits }: Standby
     (socket) => queues.release(socket),
     (request, response, upgrade) => answer({ request, response, upgrade }),
   );
-  server.on("error", (error) => log.warn({ err: error }, "A service that waits cannot listen at its address"));
+  const listen = (): void => {
+    if (!server.listening)
+      server.listen({ host: http.host === "localhost" ? "127.0.0.1" : http.host, port: http.port });
+  };
+  let again: NodeJS.Timeout | undefined;
+  server.on("error", (error) => {
+    if (again === undefined) log.warn({ err: error }, "A service that waits cannot listen at its address");
+    clearTimeout(again);
+    again = setTimeout(listen, listenAgainMs);
+  });
   return {
     serve: (found) => {
       // Without the database, the last one known is asked as before.
       active = found ?? active;
-      if (!server.listening)
-        server.listen({ host: http.host === "localhost" ? "127.0.0.1" : http.host, port: http.port });
+      listen();
     },
     close: async () => {
+      clearTimeout(again);
       queues.close();
       connections.close();
       if (!server.listening) return;
       const closed = once(server, "close");
       server.close();
-      server.closeAllConnections();
+      endConnections(server);
       await closed;
     },
   };

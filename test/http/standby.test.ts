@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import { WebSocket, WebSocketServer } from "ws";
@@ -98,10 +98,11 @@ describe("a service that waits passes requests on", () => {
     const { one, other } = await pair();
     const headers = { [passedOnHeader]: `${"0".repeat(64)} 127.0.0.1` };
     for (const at of [one, other])
-      expect(await at.ask("GET", "/api/summary", { headers })).toMatchObject({
-        status: 503,
-        json: { code: "service.no.active" },
-      });
+      for (const text of [headers[passedOnHeader], "", `${"a".repeat(63)}\xe9 1`, `${"A".repeat(64)} 1`])
+        expect(await at.ask("GET", "/api/summary", { headers: { [passedOnHeader]: text ?? "" } })).toMatchObject({
+          status: 503,
+          json: { code: "service.no.active" },
+        });
     expect(one.calls).toEqual([]);
     const stranger = await serve();
     closing.push(() => stranger.server.close());
@@ -176,7 +177,34 @@ describe("a service that waits passes requests on", () => {
     await within(once(left, "close"), "the end of what is open");
   });
 
-  test("and ends what it was answering when it closes", async () => {
+  test("and ends what it was answering when it closes, also what no answer has come for", async () => {
+    const silent = createTcpServer(() => undefined);
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    closing.push(() => silent.close());
+    const upgrade = `GET ${agentPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+    const stopped = await waiting({ address: `http://127.0.0.1:${portOf(silent.address())}` });
+    const pending = [open(stopped.port), open(stopped.port)];
+    pending[0]?.write(upgrade);
+    pending[1]?.write("GET /api/summary HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    let asked = 0;
+    silent.on("connection", () => {
+      asked += 1;
+    });
+    await until(() => asked === 2, "both to be passed on");
+    // One that was refused, and whose client keeps its side open.
+    const gone = await waiting({ address: `http://127.0.0.1:${await freePort()}` });
+    const refused = connect({ host: "127.0.0.1", port: gone.port, allowHalfOpen: true });
+    let answer = "";
+    refused.on("data", (chunk: Buffer) => {
+      answer += chunk.toString();
+    });
+    refused.on("error", () => undefined);
+    refused.write(upgrade);
+    await until(() => answer.includes("service.active-unreachable"), "the refusal", { details: () => answer });
+    for (const { standby } of [stopped, gone]) await within(standby.close(), "it to close");
+  });
+
+  test("and ends streams when it closes", async () => {
     const { other } = await pair();
     const socket = open(other.port);
     let text = "";
@@ -216,6 +244,21 @@ describe("a service that waits says", () => {
         json: { code: "service.active-unreachable", detail: expect.stringContaining(address) },
       });
     expect(other.logged.filter((line) => line.includes("cannot be reached from here"))).toHaveLength(1);
+  });
+
+  test("once it can listen, though another program had its port at first", async () => {
+    const other = createTcpServer();
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    const port = portOf(other.address());
+    const logged: string[] = [];
+    const log = pino({}, { write: (line: string) => logged.push(line) });
+    const standby = openStandby({ http: { host: "127.0.0.1", port }, version: "1.2.3", log });
+    closing.push(() => standby.close());
+    standby.serve(null);
+    await until(() => logged.length > 0, "it to say that it cannot listen");
+    other.close();
+    await until(async () => (await ask(port, "GET", "/health").catch(() => null))?.status === 200, "it to listen");
+    expect(logged).toHaveLength(1);
   });
 
   test("that the active service has given an address which leads to one that waits", async () => {
