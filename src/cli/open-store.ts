@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Config, isDatabaseUrl } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -13,7 +14,12 @@ export interface ServiceStoreOptions {
   /** What its other files lie beside. */
   readonly files: string;
   readonly acceptRestored: boolean;
+  /** Whether this process has had a store before: its database is then waited for, and only a first start fails. */
+  readonly isAgain: boolean;
 }
+
+/** ms until a database is asked again that is away. */
+const askAgainMs = 1_000;
 
 /**
  * The store of a service. In a PostgreSQL database it is shared: while another service of the site is active, this one only
@@ -21,7 +27,7 @@ export interface ServiceStoreOptions {
  */
 export async function openServiceStore(
   { store: { url, site = "", allowLoss }, http }: Pick<Config, "store" | "http">,
-  { address, files, acceptRestored }: ServiceStoreOptions,
+  { address, files, acceptRestored, isAgain }: ServiceStoreOptions,
   version: string,
   log: Logger,
   shutdown: Shutdown,
@@ -40,7 +46,9 @@ export async function openServiceStore(
     ended.abort();
     await standby.close();
   });
+  let isKnown = isAgain;
   const waiting = (holder: Holder | null): void => {
+    isKnown = true;
     standby.serve(holder);
     if (holder === null) log.warn("The database of the store is away; this service waits for it");
     else log.info(`Another service of the site is active${at(holder)}; this one waits to take its place`);
@@ -48,7 +56,16 @@ export async function openServiceStore(
   try {
     const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
     const waitingRows = { folder: join(dirname(files), "waiting-samples"), log };
-    const store = await openPostgresStore({ url, now: Date.now, allowLoss, waitingRows, ...lease });
+    const options = { url, now: Date.now, allowLoss, waitingRows, ...lease };
+    let store: Store | null = null;
+    for (let isSaid = false; store === null; isSaid = true)
+      try {
+        store = await openPostgresStore(options);
+      } catch (error) {
+        if (!isKnown || !passes(error)) throw error;
+        if (!isSaid) waiting(null);
+        await sleep(askAgainMs, undefined, { signal: ended.signal });
+      }
     if (store.lease?.isRestored === true)
       log.warn("The database was restored from a backup: commands that were open in it count as unknown");
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);
@@ -61,6 +78,10 @@ export async function openServiceStore(
     await standby.close();
   }
 }
+
+/** The database is away, or another service has taken over while this one opened the store. */
+const passes = (error: unknown): boolean =>
+  error instanceof RigbridgeError && ["service.store-away", "service.no.active"].includes(error.code);
 
 function checkWritable(markFile: string, log: Logger): void {
   const folder = dirname(resolve(markFile));

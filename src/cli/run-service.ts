@@ -89,6 +89,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   let wasSignalled = false;
   /** Of the first start only: a database that is restored later is refused. */
   let { acceptRestored } = options;
+  let isAgain = false;
   shutdown.takeSignals(log, () => {
     if (running === null) wasSignalled = true;
     else void reload(running, log);
@@ -107,7 +108,8 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         return () => runAgain(next);
       },
     };
-    const started = await start(begin, place, { ...options, acceptRestored }, log, shutdown);
+    const started = await start(begin, place, { ...options, acceptRestored, isAgain }, log, shutdown);
+    isAgain = true;
     const { service, served, listening, announced, loginCode, lost } = started;
     acceptRestored = undefined;
     running = service;
@@ -199,12 +201,14 @@ interface StartOptions {
   readonly demo?: boolean;
   readonly withoutRules?: boolean;
   readonly acceptRestored?: boolean | undefined;
+  /** Not the first start of this process. */
+  readonly isAgain: boolean;
 }
 
 async function start(
   { file, source, config: { store: place, http: listened } }: Start,
   { usualFile, ownHosts, restart }: Place,
-  { demo: wantsDemo, withoutRules = false, acceptRestored = false, data }: StartOptions,
+  { demo: wantsDemo, withoutRules = false, acceptRestored = false, isAgain, data }: StartOptions,
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Running> {
@@ -214,7 +218,7 @@ async function start(
     ownHosts(),
   );
   const files = filesBeside(place.url, file ?? usualFile, data);
-  const storeOptions = { address, files, acceptRestored };
+  const storeOptions = { address, files, acceptRestored, isAgain };
   const store = await openServiceStore({ store: place, http: listened }, storeOptions, version, log, shutdown);
   shutdown.add("store", () => store.close());
   const { miners, sites } = source.base.config;

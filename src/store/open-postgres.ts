@@ -31,7 +31,7 @@ const upgradeMs = 600_000;
 
 /**
  * Connects to a store in a PostgreSQL database, which it creates or upgrades first. Throws store.refused, with what to
- * change; the database is then as it was.
+ * change, or service.store-away; the database is then as it was.
  */
 export const connectPostgres = async (
   { url, now, timeoutMs = 10_000, allowLoss = false }: PostgresStoreOptions,
@@ -78,7 +78,7 @@ export const examinePostgres = async (
   return { name, active };
 };
 
-/** Does what a server must allow before its store is used. Throws store.refused. */
+/** Does what a server must allow before its store is used. Throws store.refused, or service.store-away. */
 const checked = async (
   { url, name, allowLoss }: { readonly url: string; readonly name: string; readonly allowLoss: boolean },
   work: (session: PostgresSession) => Promise<void>,
@@ -90,18 +90,22 @@ const checked = async (
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
     // A connection may also break off while the upgrade is committed.
-    const outcome = isRefusal(error) ? " Nothing was changed." : "";
-    return refuse(`The store ${name} cannot be opened: ${awayReason(error)}.${outcome}`);
+    const why = `The store ${name} cannot be opened: ${awayReason(error)}.`;
+    return isRefusal(error) ? refuse(`${why} Nothing was changed.`) : away(why);
   } finally {
     await session.close();
   }
 };
 
-/** For work that may take long. Throws store.refused. */
+/** For work that may take long. Throws service.store-away. */
 export const openSession = (url: string, name: string, readOnly: boolean): Promise<PostgresSession> =>
   PostgresSession.open({ url, program: "rigbridge start", readOnly, timeoutMs: upgradeMs }).catch((error: unknown) =>
-    refuse(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
+    away(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
   );
+
+const away = (message: string): never => {
+  throw new RigbridgeError("service.store-away", message);
+};
 
 /** The address without its password and parameters. Throws store.refused, without quoting it. */
 export const nameOf = (url: string): string => {
@@ -126,7 +130,7 @@ export const checkServer = async (session: Asked, name: string, allowLoss: boole
   if (version < oldestVersion)
     refuse(`The store ${name} is on PostgreSQL ${version}, which is too old; ${oldestVersion} or later is needed.`);
   if (server.is_standby === 1)
-    refuse(`The store ${name} is on a standby server, which takes no writes; name the primary server in its URL.`);
+    away(`The store ${name} is on a standby server, which takes no writes; name the primary server in its URL.`);
   if (server.server_encoding !== "UTF8")
     refuse(
       `The database of the store ${name} has the encoding ${server.server_encoding}, which lacks characters; ` +

@@ -47,15 +47,16 @@ const inMemory = async (): Promise<SqliteConnection> => {
   return sqlite;
 };
 
-const refusal = async (url: string): Promise<string> => {
+const refusal = async (url: string, code = "store.refused"): Promise<string> => {
   const error = await connectPostgres({ url, now }).then(
     (store) => store.close(),
     (reason: unknown) => reason,
   );
-  expect(error).toMatchObject({ name: "RigbridgeError", code: "store.refused" });
+  expect(error).toMatchObject({ name: "RigbridgeError", code });
   expect(String(error)).not.toContain("secret");
   return String(error);
 };
+const away = (url: string) => refusal(url, "service.store-away");
 
 const failure = async (call: Promise<unknown>): Promise<Error & { code?: unknown }> => {
   const error = await call.then(
@@ -221,16 +222,14 @@ suite("PostgreSQL", () => {
 
     test("when nothing answers, the password is wrong or missing, or there is no such database", async () => {
       const at = `${server.host}:${server.port}`;
-      expect(await refusal(`postgres://rig:secret@${server.host}:1/rig`)).toContain(
+      expect(await away(`postgres://rig:secret@${server.host}:1/rig`)).toContain(
         `postgres://rig@${server.host}:1/rig cannot be reached: nothing listens at its address`,
       );
-      expect(await refusal("postgres://rig:secret@nowhere.invalid/rig")).toMatch(/host name (is not known|cannot be)/);
-      expect(await refusal(`postgres://postgres:secret@${at}/postgres`)).toContain("the server refuses the password");
-      expect(await refusal(`postgres://postgres@${at}/postgres`)).toContain(
-        "asks for a password, and the URL has none",
-      );
-      expect(await refusal(server.url("nothing"))).toContain("the database does not exist");
-      expect(await refusal(`${server.url("postgres")}?sslmode=verify-full`)).toContain("does not offer TLS");
+      expect(await away("postgres://rig:secret@nowhere.invalid/rig")).toMatch(/host name (is not known|cannot be)/);
+      expect(await away(`postgres://postgres:secret@${at}/postgres`)).toContain("the server refuses the password");
+      expect(await away(`postgres://postgres@${at}/postgres`)).toContain("asks for a password, and the URL has none");
+      expect(await away(server.url("nothing"))).toContain("the database does not exist");
+      expect(await away(`${server.url("postgres")}?sslmode=verify-full`)).toContain("does not offer TLS");
     });
 
     test("when its role lacks a right", async () => {
@@ -776,7 +775,7 @@ suite("PostgreSQL", () => {
       message: /it is read-only/,
     });
     expect(await kept(store)).toBe("1");
-    expect(await refusal(server.url("postgres"))).toContain("is on a standby server, which takes no writes");
+    expect(await away(server.url("postgres"))).toContain("is on a standby server, which takes no writes");
     await server.run("select pg_promote()");
     await store.write([keep("x", "3")]);
     expect(await kept(store)).toBe("3");
