@@ -26,6 +26,8 @@ const take = async (url: string, options: Partial<LeaseOptions> = {}): Promise<A
   return active;
 };
 
+const withoutSecret = (holder: Holder | null) => holder && { address: holder.address, epoch: holder.epoch };
+
 const added = (value: string): Statement[] => [
   plain("insert into source_value (source, at, value) values (?, 0, ?)", value, value),
 ];
@@ -58,8 +60,8 @@ suite("the lease", () => {
   test("is held by one service; the next one has it when that gives it up", async () => {
     const url = server.url(await server.database());
     const first = await take(url, { address: "10.0.0.1:17790" });
-    const holders: (Holder | null)[] = [];
-    const second = take(url, { waiting: (holder) => holders.push(holder) });
+    const holders: (Omit<Holder, "secret"> | null)[] = [];
+    const second = take(url, { waiting: (holder) => holders.push(withoutSecret(holder)) });
     await until(() => holders.length > 0, "the second service to see the first");
     expect(holders).toEqual([{ address: "10.0.0.1:17790", epoch: 1, secret: first.lease.secret }]);
     await first.lease.release();
@@ -89,9 +91,12 @@ suite("the lease", () => {
     const database = await server.database();
     const line = await lineTo(database);
     const first = await take(line.url);
-    const holders: (Holder | null)[] = [];
+    const holders: (Omit<Holder, "secret"> | null)[] = [];
     const ended = new AbortController();
-    const second = take(server.url(database), { signal: ended.signal, waiting: (holder) => holders.push(holder) });
+    const second = take(server.url(database), {
+      signal: ended.signal,
+      waiting: (holder) => holders.push(withoutSecret(holder)),
+    });
     await until(() => holders.length > 0, "the second service to see the first");
     for (let round = 0; round < 3; round += 1) {
       line.restore();
@@ -107,8 +112,8 @@ suite("the lease", () => {
   test("is renewed while a write takes longer than it lasts", async () => {
     const url = server.url(await server.database());
     const first = await take(url);
-    const holders: (Holder | null)[] = [];
-    const second = take(url, { waiting: (holder) => holders.push(holder) });
+    const holders: (Omit<Holder, "secret"> | null)[] = [];
+    const second = take(url, { waiting: (holder) => holders.push(withoutSecret(holder)) });
     await first.database.write([plain("select pg_sleep(4)")]);
     expect(first.lease.mayAct()).toBe(true);
     expect(holders).toEqual([{ address: null, epoch: 1, secret: first.lease.secret }]);
@@ -136,9 +141,9 @@ suite("the lease", () => {
     onTestFinished(() => own.stop());
     const url = own.url(await own.database());
     const first = await take(url);
-    const holders: (Holder | null)[] = [];
+    const holders: (Omit<Holder, "secret"> | null)[] = [];
     const ended = new AbortController();
-    const second = take(url, { signal: ended.signal, waiting: (holder) => holders.push(holder) });
+    const second = take(url, { signal: ended.signal, waiting: (holder) => holders.push(withoutSecret(holder)) });
     await until(() => holders.length === 1, "the second service to see the first");
     await own.kill();
     await until(() => !first.lease.mayAct() && holders.length === 2, "both to see that the database is away");

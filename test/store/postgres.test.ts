@@ -314,7 +314,7 @@ suite("PostgreSQL", () => {
       const other = new Client({ connectionString: url });
       await other.connect();
       onTestFinished(() => other.end());
-      expect(await refusal(url)).toContain("all connections of the server are in use");
+      expect(await away(url)).toContain("all connections of the server are in use");
     });
   });
 
