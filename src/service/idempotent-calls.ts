@@ -6,7 +6,7 @@ import { type ProblemCode, problems, RigbridgeError } from "../contract/problems
 import type { ActionReply } from "../contract/resources.ts";
 import { withoutSecrets } from "../contract/secrets.ts";
 import type { CallName } from "../contract/service.ts";
-import type { IdempotencyLog, KeyedRequest, RequestKey } from "../store/index.ts";
+import { type IdempotencyLog, type KeyedRequest, MayBeStored, type RequestKey } from "../store/index.ts";
 import { keyReused, requestKeyOf } from "./request-key.ts";
 import type { Once } from "./users/guard.ts";
 
@@ -82,6 +82,8 @@ export class IdempotentCalls {
   }
 
   async #failed(of: RequestKey, request: string, error: RigbridgeError): Promise<void> {
+    // The key stays without an answer, as when the service stops: a repeat must not do it once more.
+    if (error instanceof MayBeStored) return;
     if (unclear.has(error.status) || hasStarted(await this.#log.find(of)))
       await this.#log.end(of, request, JSON.stringify({ problem: problemOf(error) } satisfies Answer));
     else await this.#log.forget(of);
@@ -164,5 +166,5 @@ function resultOf(name: CallName, { command, runId }: KeyedRequest): unknown {
 const unknown = (): RigbridgeError =>
   new RigbridgeError(
     "idempotency.unknown",
-    "The service stopped while the first request with this Idempotency-Key was running, and it is unknown whether it was done. Look, and send it with a new key if it was not",
+    "The service stopped, or lost its store, while the first request with this Idempotency-Key was running, and it is unknown whether it was done. Look, and send it with a new key if it was not",
   );

@@ -14,7 +14,16 @@ import {
   type Statement,
 } from "./database.ts";
 import { sequenceOf } from "./migrations.ts";
-import { awayReason, isFenced, isReadOnly, isRefusal, notActive, refusal, storeAway } from "./postgres-failures.ts";
+import {
+  awayReason,
+  isFenced,
+  isReadOnly,
+  isRefusal,
+  MayBeStored,
+  notActive,
+  refusal,
+  storeAway,
+} from "./postgres-failures.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import { type Fence, fencing, numbered, storable, textsOf } from "./postgres-text.ts";
 import type { Tables } from "./tables.ts";
@@ -206,7 +215,7 @@ export class PostgresConnection implements Database {
       }
       session.destroy();
       this.#mayStillWrite = true;
-      throw this.#away(awayReason(error), " It is not known whether the last change was stored.");
+      throw new MayBeStored(this.#away(awayReason(error)));
     }
     this.#awaySince = null;
     return results.map(({ rowCount }) => rowCount ?? 0);
@@ -277,9 +286,9 @@ export class PostgresConnection implements Database {
     }
   }
 
-  #away(why: string, added?: string): RigbridgeError {
+  #away(why: string): RigbridgeError {
     this.#awaySince ??= this.#options.now();
-    return storeAway(this.name, this.#awaySince, why, added);
+    return storeAway(this.name, this.#awaySince, why);
   }
 }
 

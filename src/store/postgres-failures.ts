@@ -93,11 +93,18 @@ const place = (error: unknown): string =>
     .join(", ");
 
 /** A store that cannot be reached; `since`: epoch ms. */
-export const storeAway = (store: string, since: number, why: string, added = ""): RigbridgeError =>
+export const storeAway = (store: string, since: number, why: string): RigbridgeError =>
   new RigbridgeError(
     "service.store-away",
-    `The store ${store} cannot be reached since ${new Date(since).toISOString().slice(11, 19)} (UTC): ${why}.${added}`,
+    `The store ${store} cannot be reached since ${new Date(since).toISOString().slice(11, 19)} (UTC): ${why}.`,
   );
+
+/** The same after a change was sent and not answered: the server may have stored it. */
+export class MayBeStored extends RigbridgeError {
+  constructor({ code, message }: RigbridgeError) {
+    super(code, `${message} It is not known whether the last change was stored.`);
+  }
+}
 
 /** Nothing was stored, and this process ends its work. */
 export const notActive = (store: string): RigbridgeError =>

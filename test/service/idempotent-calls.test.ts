@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { notFound, RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, CallName } from "../../src/contract/service.ts";
 import { IdempotentCalls } from "../../src/service/idempotent-calls.ts";
-import type { Store } from "../../src/store/index.ts";
+import { MayBeStored, type Store } from "../../src/store/index.ts";
 import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
@@ -63,6 +63,19 @@ describe("a repeat with the same key", () => {
     clock.pass(1);
     expect(await ask(second)).toEqual({ id: 2 });
     expect(counts()).toEqual({ done: 2, replays: 2 });
+  });
+
+  test("does nothing again if the first may have been stored by a database that went away, unless it only starts a command", async () => {
+    const { ask, counts } = await open();
+    const lost = () => {
+      throw new MayBeStored(new RigbridgeError("service.store-away", "The store cannot be reached."));
+    };
+    expect(await refusal(ask(lost))).toBe("service.store-away");
+    expect(await refusal(ask(second))).toBe("idempotency.unknown");
+    expect(counts()).toEqual({ done: 1, replays: 1 });
+    // Its row, which the database does not have, would be bound to the key.
+    expect(await refusal(ask(lost, { name: "minerAction", key: "other" }))).toBe("service.store-away");
+    expect(await ask(second, { name: "minerAction", key: "other" })).toEqual({ id: 2 });
   });
 
   test("gets a list as it was", async () => {
