@@ -55,8 +55,9 @@ export async function openServiceStore(
   };
   try {
     const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
-    const waitingRows = { folder: join(dirname(files), "waiting-samples"), log };
-    const options = { url, now: Date.now, allowLoss, waitingRows, ...lease };
+    const folder = dirname(files);
+    const beside = { folder: join(folder, "waiting-samples"), commands: join(folder, "waiting-commands"), log };
+    const options = { url, now: Date.now, allowLoss, beside, ...lease };
     let store: Store | null = null;
     for (let isSaid = false; store === null; isSaid = true)
       try {

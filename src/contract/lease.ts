@@ -14,4 +14,6 @@ export interface ActingLease {
   mayAct(): boolean;
   /** Until when it may, in any thread. */
   readonly deadline: SendDeadline;
+  /** Whether this process was the last one that had the lease, as far as it knows: it may still stop rigs for safety. */
+  isLast(): boolean;
 }

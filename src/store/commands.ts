@@ -9,6 +9,7 @@ import { bindRequest, type RequestKey } from "./idempotency.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
 import type { Tables } from "./tables.ts";
+import type { WaitingCommands } from "./waiting-commands.ts";
 
 /** Limits for commands: their age and number; the newest are kept even if the clock is wrong. */
 const keptMs = 400 * 86_400_000;
@@ -25,9 +26,12 @@ export interface CommandLog {
   /**
    * Adds a row in state `queued`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
    * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
-   * `request` is bound to the command in the same transaction.
+   * `request` is bound to the command in the same transaction. A command `forSafety` is kept in a file while the store is
+   * away, so that a rig can be stopped then.
    */
-  add(command: NewCommand, request?: RequestKey): Promise<StoredCommand>;
+  add(command: NewCommand, request?: RequestKey, forSafety?: boolean): Promise<StoredCommand>;
+  /** Whether a command for safety is in the file only. */
+  isWaiting(id: number): boolean;
   /**
    * Resolves with the changed row. Throws not.found, and service.store-away: a command that has ended is then written once
    * the store is back, and `watchLate` is told.
@@ -42,6 +46,15 @@ export interface CommandLog {
   flush(): Promise<void>;
 }
 
+const stoppedBeforeAnswer = "the service stopped before the rig answered";
+const stoppedBeforeSent = "the service stopped before it was sent";
+
+/** The end of a command that was under way when the service stopped. */
+const endOfLeft = ({ state, message }: Pick<Row, "state" | "message">): Pick<Row, "state" | "message"> => {
+  if (state === "sent") return { state: "unknown", message: stoppedBeforeAnswer };
+  return state === "queued" ? { state: "failed", message: stoppedBeforeSent } : { state, message };
+};
+
 const isEnd = (state: CommandState): boolean => state !== "queued" && state !== "sent";
 
 /** For a command that may be stored although the store did not confirm it. */
@@ -55,15 +68,18 @@ const drop = `delete from command where id in
   (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${pruneBatch})`;
 
 /** Opens the log, ends open commands of the last run (none is ever sent twice), and drops old ones. */
-export const openCommands = async (database: Database, mark: RunMark, now: () => number): Promise<CommandLog> => {
+export const openCommands = async (
+  database: Database,
+  mark: RunMark,
+  now: () => number,
+  file: WaitingCommands | null = null,
+): Promise<CommandLog> => {
   const { tables } = database;
   const ended = (from: CommandState, state: CommandState, message: string) =>
     tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", from);
   await database.write([
-    ended("sent", "unknown", "the service stopped before the rig answered"),
-    mark.last.isUnchanged
-      ? ended("queued", "failed", "the service stopped before it was sent")
-      : ended("queued", "unknown", unknownOutcome),
+    ended("sent", "unknown", stoppedBeforeAnswer),
+    mark.last.isUnchanged ? ended("queued", "failed", stoppedBeforeSent) : ended("queued", "unknown", unknownOutcome),
   ]);
   let last = mark.last.lastId("command");
   /** Up to this id every row is on disk, possibly without its latest change. */
@@ -76,6 +92,8 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
   const open = new Map<number, Row>();
   /** Ids of new rows that the store has not confirmed, and may have stored. Nothing of them was sent. */
   const doubtful = new Set<number>();
+  /** Those of the unwritten that are in the file. */
+  const inFile = new Set<number>();
 
   const pruning = (newest: number): Statement => plain(drop, newest - keptAtLeast, now() - keptMs, newest - keptAtMost);
   await database.write([pruning(last)]);
@@ -98,24 +116,51 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
     }
   };
 
+  /** Stores what an earlier process could not, each once: it may have stored some before it ended. */
+  const takeLeft = async (waiting: WaitingCommands): Promise<void> => {
+    const statements: Statement[] = [];
+    for (const { id: _, ...row } of await waiting.left()) {
+      const { miner_id, time, actor, action } = row;
+      const same = tables.selectFrom("command").select("id").where("miner_id", "=", miner_id).where("time", "=", time);
+      const [known] = await same.where("actor", "=", actor).where("action", "=", action).execute();
+      if (known !== undefined) continue;
+      last += 1;
+      statements.push(saved({ ...row, ...endOfLeft(row), id: last }), ...database.idTaken("command", last));
+    }
+    await database.write(statements);
+    await waiting.clear();
+  };
+  if (file !== null) await takeLeft(file);
+
   const flush = flusher(save, () => {
     const rows = [...unwritten.values()];
     const ids = [...doubtful];
     if (rows.length + ids.length === 0) return null;
     const unsent = ended("queued", "failed", notConfirmed).where(database.dialect.isOneOf("id", ids));
     return {
-      statements: [...rows.map(saved), ...(ids.length === 0 ? [] : [unsent])],
+      statements: [...rows.map(saved), ...(ids.length === 0 ? [] : [unsent]), ...database.idTaken("command", last)],
       written: () => {
+        const wereInFile = inFile.size;
         for (const id of ids) doubtful.delete(id);
         for (const row of rows) {
           onDisk = Math.max(onDisk, row.id);
-          if (unwritten.get(row.id) === row) unwritten.delete(row.id);
+          if (unwritten.get(row.id) === row) {
+            unwritten.delete(row.id);
+            inFile.delete(row.id);
+          }
           if (late.delete(row.id)) for (const watcher of watchers) watcher(fromRow(row));
         }
+        if (wereInFile > 0 && inFile.size === 0) file?.clear().catch(() => undefined);
       },
       failed: () => undefined,
     };
   });
+
+  const keep = async (row: Row): Promise<void> => {
+    unwritten.set(row.id, row);
+    inFile.add(row.id);
+    await file?.keep(row);
+  };
 
   /** The current row. */
   const find = async (id: number): Promise<Row | undefined> =>
@@ -157,7 +202,7 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
   };
 
   return {
-    add: async ({ minerId, minerName, actor, action, parameters, cause = null }, request) => {
+    add: async ({ minerId, minerName, actor, action, parameters, cause = null }, request, forSafety = false) => {
       if (unwritten.size >= unwrittenLimit) await flush();
       last += 1;
       const time = now();
@@ -174,11 +219,15 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
         state: "queued",
         message: "",
       };
+      const mayWait = forSafety && file !== null;
       try {
-        if (!(await write(row, request))) mark.idGiven("command", row.id);
+        if (mayWait && database.isAway) await keep(row);
+        else if (!(await write(row, request))) mark.idGiven("command", row.id);
       } catch (error) {
-        if (isAway(error) && doubtful.size < unwrittenLimit) doubtful.add(row.id);
-        throw error;
+        if (!isAway(error)) throw error;
+        if (!mayWait && doubtful.size < unwrittenLimit) doubtful.add(row.id);
+        if (!mayWait) throw error;
+        await keep(row);
       }
       open.set(row.id, row);
       return fromRow(row);
@@ -191,7 +240,9 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
       if (state === "sent") mark.countSend();
       if (isEnd(state)) open.delete(id);
       try {
-        await write(row);
+        // The next flush writes it.
+        if (inFile.has(id)) await keep(row);
+        else await write(row);
       } catch (error) {
         if (isEnd(state) && isAway(error)) {
           unwritten.set(id, row);
@@ -202,6 +253,8 @@ export const openCommands = async (database: Database, mark: RunMark, now: () =>
       if (!isEnd(state)) open.set(id, row);
       return fromRow(row);
     },
+
+    isWaiting: (id) => inFile.has(id),
 
     watchLate: (watcher) => {
       watchers.push(watcher);

@@ -35,6 +35,8 @@ export type NewestCommands = (wanted: WantedCommands, limit: number) => Promise<
 export interface Database {
   /** The file, or the address without its password; for messages. */
   readonly name: string;
+  /** Whether the last call did not reach it. */
+  readonly isAway: boolean;
   /** Builds queries, and runs reads. */
   readonly tables: Kysely<Tables>;
   /**

@@ -179,6 +179,10 @@ export class PostgresLease implements Lease {
     return !this.deadline.isOver;
   }
 
+  isLast(): boolean {
+    return !this.#isLost;
+  }
+
   /** Gives the lease up, so that another service takes it at once. */
   async release(): Promise<void> {
     this.#ended.abort();

@@ -75,6 +75,10 @@ export class PostgresConnection implements Database {
     this.tables = new Kysely({ dialect: new ReadDialect((query) => this.#read(query.sql, query.parameters)) });
   }
 
+  get isAway(): boolean {
+    return this.#awaySince !== null;
+  }
+
   async write(statements: readonly Statement[]): Promise<readonly number[]> {
     this.#checkOpen();
     const texts = statements.map(textsOf);

@@ -39,6 +39,7 @@ export interface ConnectionOptions {
  */
 export class SqliteConnection implements Database {
   readonly name: string;
+  readonly isAway = false;
   readonly tables: Kysely<Tables>;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();

@@ -58,6 +58,7 @@ import { openRuns, type RunLog } from "./runs.ts";
 import { openSamples, recentRows, type Samples } from "./samples.ts";
 import { openSessions } from "./sessions.ts";
 import { type ConnectionOptions, SqliteConnection } from "./sqlite-connection.ts";
+import { WaitingCommands } from "./waiting-commands.ts";
 import { patient, type WaitingOptions, WaitingRows } from "./waiting-rows.ts";
 
 export type { ActivePools } from "./active-pools.ts";
@@ -240,7 +241,7 @@ const build = async (
     else await migrate(durable.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
     const markFile = path === ":memory:" ? null : `${path}.run`;
-    return await assemble({ durable, fast, waiting: null, markFile, lease: null, now, close, idsAfter });
+    return await assemble({ durable, fast, waiting: null, unsaved: null, markFile, lease: null, now, close, idsAfter });
   } catch (error) {
     close();
     throw error;
@@ -264,8 +265,8 @@ const fillEmpty = async (connection: SqliteConnection): Promise<void> => {
 };
 
 interface SharedStoreOptions extends PostgresStoreOptions, LeaseOptions {
-  /** Where samples wait while the database is away; absent: in memory. */
-  readonly waitingRows?: WaitingOptions;
+  /** Where samples and commands for safety wait while the database is away; absent: in memory. */
+  readonly beside?: WaitingOptions;
 }
 
 /** Tables of which a row is the same whenever it is written. */
@@ -275,7 +276,7 @@ const timed = [recentRows, farmSampleRows, farmHashrateRows].map((rowsOf) => row
  * Opens a store in a PostgreSQL database, or creates it there, once no other service has its lease. Throws store.refused,
  * with what to change.
  */
-export const openPostgresStore = async ({ waitingRows, ...options }: SharedStoreOptions): Promise<Store> => {
+export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptions): Promise<Store> => {
   const { database, lease } = await takePostgres(options);
   const close = async (): Promise<void> => {
     await database.close();
@@ -285,7 +286,8 @@ export const openPostgresStore = async ({ waitingRows, ...options }: SharedStore
     return await assemble({
       durable: database,
       fast: database,
-      waiting: waitingRows === undefined ? null : await WaitingRows.open(waitingRows, timed),
+      waiting: beside === undefined ? null : await WaitingRows.open(beside, timed),
+      unsaved: beside === undefined ? null : new WaitingCommands(beside.commands, beside.log),
       markFile: null,
       lease,
       now: options.now,
@@ -303,6 +305,8 @@ interface Parts {
   readonly fast: Database;
   /** For samples while the database is away. */
   readonly waiting: WaitingRows | null;
+  /** For commands for safety while the database is away. */
+  readonly unsaved: WaitingCommands | null;
   /** See `RunMark`. */
   readonly markFile: string | null;
   /** Null: a store that no other service shares. */
@@ -312,7 +316,17 @@ interface Parts {
   readonly idsAfter: number;
 }
 
-const assemble = async ({ durable, fast, waiting, markFile, lease, now, close, idsAfter }: Parts): Promise<Store> => {
+const assemble = async ({
+  durable,
+  fast,
+  waiting,
+  unsaved,
+  markFile,
+  lease,
+  now,
+  close,
+  idsAfter,
+}: Parts): Promise<Store> => {
   const turns = new Mutex();
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) });
@@ -361,7 +375,7 @@ const assemble = async ({ durable, fast, waiting, markFile, lease, now, close, i
   const notifications = await openNotifications(fast, mark, now);
   const outbox = await openOutbox(fast);
   const idempotency = await openIdempotency(fast, now);
-  const commands = await openCommands(fast, mark, now);
+  const commands = await openCommands(fast, mark, now, unsaved);
   await mark.begin();
   const flush = async (): Promise<void> => {
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { appendFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { Mutex } from "../async/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { StoreWaiting } from "../contract/store-waiting.ts";
+import { checkedLine, checkedValues } from "./checked-lines.ts";
 import type { Database, Statement } from "./database.ts";
 import { isAway } from "./failures.ts";
 import type { RowsStatement, Upsert } from "./upsert.ts";
@@ -17,10 +17,14 @@ const fileBytes = 4 << 20;
 const fileMs = 60_000;
 
 export interface WaitingOptions {
-  /** Only for these rows; created if it does not exist. */
+  /** For samples only; created if it does not exist. */
   readonly folder: string;
+  /** For commands that are sent for safety. */
+  readonly commands: string;
   readonly log: { info(text: string): void; warn(text: string): void };
 }
+
+type WaitingRowsOptions = Pick<WaitingOptions, "folder" | "log">;
 
 interface WaitingFile {
   readonly name: string;
@@ -36,7 +40,7 @@ const fileName = /^\d{15}-[0-9a-f]{8}\.rows$/;
  * are written twice, or later than others, then makes no difference.
  */
 export class WaitingRows {
-  readonly #options: WaitingOptions;
+  readonly #options: WaitingRowsOptions;
   readonly #upserts: ReadonlyMap<string, Upsert>;
   readonly #turns = new Mutex();
   /** Oldest first. */
@@ -45,13 +49,13 @@ export class WaitingRows {
   #last: WaitingFile | null = null;
   #dropped = 0;
 
-  private constructor(options: WaitingOptions, upserts: readonly Upsert[]) {
+  private constructor(options: WaitingRowsOptions, upserts: readonly Upsert[]) {
     this.#options = options;
     this.#upserts = new Map(upserts.map((each) => [each.table, each]));
   }
 
   /** Takes up what an earlier process left. `upserts`: of the tables whose rows may wait. */
-  static async open(options: WaitingOptions, upserts: readonly Upsert[]): Promise<WaitingRows> {
+  static async open(options: WaitingRowsOptions, upserts: readonly Upsert[]): Promise<WaitingRows> {
     const waiting = new WaitingRows(options, upserts);
     await waiting.#take();
     return waiting;
@@ -72,7 +76,7 @@ export class WaitingRows {
   /** Throws the system's error, such as for a full disk. */
   keep(statements: readonly RowsStatement[]): Promise<void> {
     return this.#turns.run(async () => {
-      const text = statements.map(lineOf).join("");
+      const text = statements.map(({ upsert: { table }, rows }) => checkedLine([table, rows])).join("");
       if (this.isEmpty) {
         this.#dropped = 0;
         this.#options.log.warn(`The database of the store is away; samples wait in ${this.#options.folder}`);
@@ -144,22 +148,17 @@ export class WaitingRows {
       if (error.code === "ENOENT") return "";
       throw error;
     });
-    const lines = text.split("\n");
-    // Every line that was written whole ends with a line break.
-    const broken = lines.pop() === "" ? 0 : 1;
-    const statements = lines.map((line) => this.#statementIn(line));
-    const damaged = broken + statements.filter((each) => each === null).length;
-    if (damaged > 0)
+    const { values, damaged } = checkedValues(text);
+    const statements = values.flatMap((value) => this.#statementIn(value) ?? []);
+    const lost = damaged + values.length - statements.length;
+    if (lost > 0)
       this.#options.log.warn(
-        `${damaged} of ${lines.length + broken} batches of samples in ${this.#path(file)} are damaged and left out`,
+        `${lost} of ${damaged + values.length} batches of samples in ${this.#path(file)} are damaged and left out`,
       );
-    return statements.filter((each) => each !== null);
+    return statements;
   }
 
-  #statementIn(line: string): RowsStatement | null {
-    const json = line.slice(9);
-    if (line.slice(0, 9) !== `${checksum(json)} `) return null;
-    const content: unknown = JSON.parse(json);
+  #statementIn(content: unknown): RowsStatement | null {
     if (!Array.isArray(content)) return null;
     const [table, rows]: readonly unknown[] = content;
     const upsert = typeof table === "string" ? this.#upserts.get(table) : undefined;
@@ -196,6 +195,9 @@ export class WaitingRows {
  */
 export const patient = (database: Database, waiting: WaitingRows): Database => ({
   name: database.name,
+  get isAway() {
+    return database.isAway;
+  },
   tables: database.tables,
   dialect: database.dialect,
   newestCommands: database.newestCommands,
@@ -217,13 +219,6 @@ export const patient = (database: Database, waiting: WaitingRows): Database => (
     return rows.map((each) => each.rows.length);
   },
 });
-
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
-
-const lineOf = ({ upsert: { table }, rows }: RowsStatement): string => {
-  const json = JSON.stringify([table, rows]);
-  return `${checksum(json)} ${json}\n`;
-};
 
 const areRows = (rows: unknown, columns: number): rows is RowsStatement["rows"] =>
   Array.isArray(rows) && rows.every((row) => Array.isArray(row) && row.length === columns && row.every(isValue));

@@ -8,5 +8,6 @@ export const someLease: ActingLease = {
   since: 0,
   age: () => 0,
   mayAct: () => true,
+  isLast: () => true,
   deadline: new SendDeadline(),
 };

@@ -2,7 +2,9 @@ import { pino } from "pino";
 import { statusOf } from "../../src/fleet/state.ts";
 import { CommandExecutor, type CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { type Step, setControl } from "../../src/service/commands/steps.ts";
+import { isForSafety } from "../../src/service/power/precedence.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import type { Store } from "../../src/store/index.ts";
 import { openStore } from "../any-store.ts";
 import { declaredRig } from "../declared-rig.ts";
 import { openPoller, workers } from "../pollers.ts";
@@ -40,9 +42,10 @@ export async function steered(
   interval = 3_600_000,
   spec: RigSpec = axeos,
   timeout = 1_000,
+  over?: Store,
 ) {
   const farm = await startFarm({ rigs: [spec] });
-  const store = await openStore({ file: ":memory:", now: Date.now });
+  const store = over ?? (await openStore({ file: ":memory:", now: Date.now }));
   let answered = 0;
   const fleet = openPoller({
     listener: {
@@ -57,10 +60,8 @@ export async function steered(
     remember: async () => undefined,
     now: Date.now,
   });
-  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), {
-    queueMs: 60_000,
-    ...timeouts,
-  });
+  const all = { queueMs: 60_000, ...timeouts };
+  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), all, isForSafety);
   closers.push(async () => {
     const closed = executor.close();
     await fleet.close();

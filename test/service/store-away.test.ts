@@ -1,32 +1,50 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
-import type { StoredCommand } from "../../src/store/index.ts";
+import type { CommandSpec } from "../../src/service/commands/command-executor.ts";
+import { type Step, setControl, switchMining } from "../../src/service/commands/steps.ts";
+import { maximumActorFor } from "../../src/service/power/precedence.ts";
+import type { Store, StoredCommand } from "../../src/store/index.ts";
 import { openPostgresStore } from "../../src/store/store.ts";
 import { onTestFinished } from "../finished.ts";
+import { folders } from "../store/folder.ts";
 import { type Line, startLine } from "../store/line.ts";
 import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts";
 import { until } from "../until.ts";
 import type { BenchOptions } from "./bench.ts";
-import { atWrite, axeos, closeAll, states, withOne } from "./command-bench.ts";
+import { atWrite, axeos, closeAll, states, steered, withOne } from "./command-bench.ts";
 
 // depends on: src/**, test/store/*.ts
 
 const suite = hasPostgres("a service whose database breaks off") ? describe : describe.skip;
 
+const folder = folders();
 let server: Postgres;
 const lines: Line[] = [];
 
-/** A service with one rig, whose store is in a database behind a line. */
-async function withLine(options: BenchOptions = {}) {
+const openOver = (url: string, place: string, timeoutMs = 1_000): Promise<Store> => {
+  const log = { info: () => undefined, warn: () => undefined };
+  const beside = { folder: join(place, "samples"), commands: join(place, "commands"), log };
+  return openPostgresStore({ url, now: Date.now, timeoutMs, site: "home", address: null, beside });
+};
+
+/** A store in a database behind a line. */
+async function behindLine(timeoutMs?: number) {
   const database = await server.database();
   const line = await startLine(server);
   lines.push(line);
-  const url = line.urlOf(server.url(database));
-  const store = await openPostgresStore({ url, now: Date.now, timeoutMs: 5_000, site: "home", address: null });
+  const place = folder();
+  return { database, line, place, store: await openOver(line.urlOf(server.url(database)), place, timeoutMs) };
+}
+
+/** A service with one rig over such a store. */
+async function withLine(options: BenchOptions = {}, timeoutMs?: number) {
+  const { database, line, place, store } = await behindLine(timeoutMs);
   const one = await withOne(axeos, { ...options, store });
   const ended: StoredCommand["state"][] = [];
   store.commands.watchLate(({ state }) => ended.push(state));
-  return { ...one, store, line, database, ended };
+  return { ...one, store, line, place, database, ended };
 }
 
 const endsAs = (one: Awaited<ReturnType<typeof withLine>>, expected: readonly string[]) =>
@@ -38,12 +56,23 @@ const endsAs = (one: Awaited<ReturnType<typeof withLine>>, expected: readonly st
     `the commands to be ${expected.join(", ")}`,
   );
 
+/** Commands as rules, rooms and people send them. */
+const by = {
+  rule: { actor: "rule:hot", cause: { kind: "rule", key: "hot", run: 1, safety: true } },
+  schedule: { actor: "schedule:night", cause: { kind: "schedule", key: "night", run: 1 } },
+  room: { actor: maximumActorFor("Den"), cause: null },
+  person: { actor: "anna", cause: null },
+} as const;
+const spec = (who: keyof typeof by, action: string, parameters: CommandSpec["parameters"] = {}): CommandSpec => {
+  const { cause } = by[who];
+  return { minerId: 1, minerName: "one", action, parameters, ...(cause === null ? {} : { cause }) };
+};
+
 suite("while the database breaks off", () => {
   beforeAll(async () => {
     server = await startPostgres();
   });
   afterEach(async () => {
-    for (const line of lines) line.restore();
     await closeAll();
     for (const line of lines.splice(0)) await line.close();
   });
@@ -75,7 +104,7 @@ suite("while the database breaks off", () => {
   });
 
   test("a new command is refused and not sent, and does not stay queued if it was stored", async () => {
-    const one = await withLine();
+    const one = await withLine({}, 5_000);
     const { bench, id, rig, line, database, store } = one;
     const waiting = () => server.run("select 1 from pg_stat_activity where wait_event_type = 'Lock'", database);
     const other = new Client({ connectionString: server.url(database) });
@@ -99,5 +128,111 @@ suite("while the database breaks off", () => {
     await until(() => store.lease?.mayAct() === true, "the lease to be renewed");
     await bench.act(id, { action: "stop" });
     expect(rig.model.mining).toBe(false);
+  });
+
+  test("a rig that overheats is stopped by its safety rule, which is stored afterwards; nothing else is sent", async () => {
+    const hot = {
+      key: "hot",
+      name: "Too hot",
+      safety: true,
+      when: { all: [{ reading: "temperature", above: 68, clear: 66 }] },
+      do: [{ action: "stop" }, { notify: "all", text: "hot" }],
+      onClear: [{ action: "start" }],
+    };
+    const one = await withLine({ config: { rules: [hot] } });
+    const { bench, id, rig, line, database, place, store } = one;
+    rig.model.temperature = 60;
+    await bench.poll(id);
+    line.cut();
+    await until(() => store.lease?.mayAct() === false, "the lease to end");
+    rig.model.temperature = 72;
+    await bench.poll(id).catch(() => undefined);
+    await until(() => !rig.model.mining, "the rig to be stopped");
+    await until(() => readFileSync(join(place, "commands"), "utf8").includes('"done"'), "the stop to be kept");
+    expect(statSync(join(place, "commands")).mode & 0o777).toBe(0o600);
+    await expect(bench.act(id, { action: "reboot" })).rejects.toMatchObject({ code: "service.store-away" });
+    expect(rig.requests.writes).toHaveLength(1);
+    line.restore();
+    await endsAs(one, ["stop done"]);
+    await until(() => !existsSync(join(place, "commands")), "the file to be removed");
+    const rows = await server.run("select actor, action, state, cause from rigbridge.command", database);
+    expect(rows).toMatchObject([{ actor: "rule:hot", action: "stop", state: "done" }]);
+    expect(JSON.parse(String(rows[0]?.cause))).toMatchObject({ kind: "rule", key: "hot", safety: true });
+  });
+
+  test("nothing is sent but what lowers the power for safety", async () => {
+    const { line, store, database } = await behindLine();
+    const timeouts = { requestMs: 60_000, answerMs: 60_000, changeMs: 60_000 };
+    const { rig, miner, executor, poll } = await steered(timeouts, 3_600_000, axeos, 1_000, store);
+    await poll();
+    const send = async (who: keyof typeof by, action: string, parameters: CommandSpec["parameters"], step: Step) => {
+      const { actor } = by[who];
+      const row = await executor.enqueue(spec(who, action, parameters), { actor });
+      const { taken, ended } = executor.send(miner, row, [step]);
+      await Promise.allSettled([taken, ended]);
+    };
+    const set = { property: "power_target", value: "0" };
+    await send("person", "set", { property: "frequency", value: "490" }, setControl("frequency", "490"));
+    line.cut();
+    await until(() => store.lease?.mayAct() === false, "the lease to end");
+    const before = rig.requests.writes.length;
+    const start = setControl("mining", "true");
+    for (const refused of [
+      send("person", "stop", {}, switchMining(false)),
+      send("schedule", "start", {}, start),
+      send("schedule", "stop", {}, switchMining(false)),
+      send("rule", "start", {}, start),
+      send("rule", "reboot", {}, setControl("reboot", "true")),
+    ])
+      await expect(refused).rejects.toMatchObject({ code: "service.store-away" });
+    // These say that they lower the power, and do not.
+    await send("rule", "stop", {}, start);
+    await send("room", "set", set, setControl("frequency", "480"));
+    await send("room", "set", set, setControl("reboot", "true"));
+    expect(rig.requests.writes).toHaveLength(before);
+    await send("rule", "stop", {}, switchMining(false));
+    expect(rig.model.mining).toBe(false);
+    line.restore();
+    await until(
+      () =>
+        store.flush().then(
+          () => true,
+          () => false,
+        ),
+      "the commands to be stored",
+    );
+    const rows = await server.run("select action, state from rigbridge.command order by id", database);
+    expect(rows.map(({ action, state }) => `${action} ${state}`)).toEqual([
+      ...["set done", "stop failed", "set failed", "set failed", "stop done"],
+    ]);
+  });
+
+  test("a stop for safety is in the log even if the service is killed before the database is back", async () => {
+    const { line, store, place, database } = await behindLine();
+    line.cut();
+    const row = { ...spec("rule", "stop"), actor: "rule:hot" };
+    const stopped = await store.commands.add(row, undefined, true);
+    await store.commands.move(stopped.id, "sent", "");
+    await store.commands.move(stopped.id, "done", "stopped");
+    const sent = await store.commands.add({ ...row, minerId: 2 }, undefined, true);
+    await store.commands.move(sent.id, "sent", "");
+    const kept = readFileSync(join(place, "commands"));
+    const states = async (next: Store) => (await next.commands.list()).map(({ minerId, state }) => [minerId, state]);
+    // Once more with the same file, as if it had ended before it could remove that.
+    for (const round of [1, 2]) {
+      writeFileSync(join(place, "commands"), kept);
+      const next = await openOver(server.url(database), place);
+      expect([round, await states(next)]).toEqual([
+        round,
+        [
+          [2, "unknown"],
+          [1, "done"],
+        ],
+      ]);
+      expect(existsSync(join(place, "commands"))).toBe(false);
+      await next.close();
+    }
+    line.restore();
+    await store.close().catch(() => undefined);
   });
 });

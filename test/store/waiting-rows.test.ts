@@ -56,7 +56,7 @@ const openOver = async (url: string, place: string, log = hearing().log): Promis
     timeoutMs: 2_000,
     site: "home",
     address: null,
-    waitingRows: { folder: place, log },
+    beside: { folder: place, commands: join(place, "..", "commands"), log },
   });
   stores.push(store);
   return store;

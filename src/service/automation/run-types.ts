@@ -60,6 +60,11 @@ export interface Runs {
    * `too.many`, or the reason why the caller must not start it.
    */
   begin(request: RunRequest): Promise<RunRecord | "seen">;
+  /**
+   * Runs a safety rule's steps about power while the store is away, without a record; a command that does not lower the
+   * power is not sent. Resolves with what failed, or ""; null if no step is about power.
+   */
+  lower(request: RunRequest): Promise<string | null>;
   /** Resolves with the record of the run once it has ended. */
   ended(id: number): Promise<RunRecord>;
   /** Continues the runs from before the last start, as far as it is known what was sent. */

@@ -6,6 +6,7 @@ import type { Caller } from "../../contract/service.ts";
 import { mostSteps, type RunStep, StoredStep } from "../../contract/steps.ts";
 import type { NewRun, Store, StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
+import { joinMessages } from "../commands/steps.ts";
 import { requestKeyOf } from "../request-key.ts";
 import { expanded } from "./expand.ts";
 import { isReported, type JobNotices } from "./job-notices.ts";
@@ -13,7 +14,7 @@ import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
 import type { Naming } from "./made-lists.ts";
 import { causeOf, recordOf } from "./run-record.ts";
 import type { RunRecord, RunRequest, Runs } from "./run-types.ts";
-import type { StepRunner } from "./step-runner.ts";
+import { noRun, type StepResult, type StepRunner } from "./step-runner.ts";
 import type { StepTargets } from "./step-targets.ts";
 
 /** Concurrent runs for rules and schedules; a rule for one miner is one run. */
@@ -66,6 +67,9 @@ export class RunExecutor implements Runs {
 
   async begin({ cause, occurrence, caller, minerIds, steps, texts }: RunRequest): Promise<RunRecord | "seen"> {
     const { store } = this.#options;
+    // Without asking a database that does not answer: a rig that overheats is stopped at once.
+    if (cause.safety === true && store.lease?.mayAct() === false)
+      throw new RigbridgeError("service.store-away", "This service does not have the lease of its store now");
     if (await store.runs.isBegun(occurrence)) return "seen";
     if (this.#jobs.size >= mostRuns)
       throw new RigbridgeError("too.many", `${mostRuns} runs of rules and schedules are under way already`);
@@ -76,6 +80,27 @@ export class RunExecutor implements Runs {
     const pacing = { parallel: rigsAtOnce, delay: 0, dryRun: false };
     const begun = await this.start({ ...run, ...pacing }, lanes, steps, { caller, made, texts });
     return this.record(begun.id);
+  }
+
+  async lower({ cause, occurrence, caller, minerIds, steps, texts }: RunRequest): Promise<string | null> {
+    const { runner } = this.#options;
+    const run = { id: noRun, cause, occurrence, caller, texts };
+    const context = { closing: this.#closing.signal, stored: <T>(write: () => Promise<T>) => write() };
+    const ofPower = steps.filter((step) => runner.isOfPower(step));
+    if (ofPower.length === 0) return null;
+    const results = await Promise.all(
+      minerIds.map((minerId) =>
+        this.#slots.run(async () => {
+          for (const step of ofPower) {
+            const outcome = await runner.run(run, minerId, step, context);
+            const result = typeof outcome === "object" && "later" in outcome ? await outcome.later : outcome;
+            if (result === "requeued" || result.state !== "done") return messageOfResult(result);
+          }
+          return "";
+        }),
+      ),
+    );
+    return joinMessages([...new Set(results)]);
   }
 
   /** Stores and starts a run. Throws `service.not-ready`. */
@@ -190,6 +215,9 @@ export class RunExecutor implements Runs {
     }
   }
 }
+
+const messageOfResult = (result: StepResult | "requeued"): string =>
+  result === "requeued" ? "The service is stopping" : result.message;
 
 const range = (end: number): number[] => Array.from({ length: end }, (_, index) => index);
 

@@ -52,6 +52,9 @@ interface StepRunnerOptions {
   lastOutputOf(minerId: number): string | null;
 }
 
+/** For steps that are run without the store. */
+export const noRun = 0;
+
 /** The run that a step belongs to. */
 export interface StepRun {
   readonly id: number;
@@ -92,6 +95,11 @@ export class StepRunner {
   /** Whether a step that concerns no rig differs by miner; if not, it runs once for all miners of a run. */
   isOfOneMiner(step: RunStep): boolean {
     return textsIn(step).some((text) => namesIn(text).some((name) => !name.startsWith("rule.")));
+  }
+
+  /** Whether a step is about the power of a rig. */
+  isOfPower(step: RunStep): boolean {
+    return stopsBySteps(step) !== null;
   }
 
   /** What keeps this step from switching the rig's power; null if nothing does. */
@@ -206,7 +214,8 @@ export class StepRunner {
   ): Promise<Outcome> {
     const { executor, store } = this.#options;
     const row = await stored(() => executor.enqueue(spec, run.caller));
-    await stored(() => store.runs.bind(run.id, facts.id, row.id));
+    if (run.id !== noRun && !store.commands.isWaiting(row.id))
+      await stored(() => store.runs.bind(run.id, facts.id, row.id));
     const command = send(row);
     const message = await command.taken.catch(messageOf);
     const { state, sent } = command.progress;

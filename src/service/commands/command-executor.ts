@@ -12,7 +12,8 @@ import { SessionEnded } from "../../link/session-ended.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { requestKeyOf } from "../request-key.ts";
-import { CommandProgress, expired } from "./command-progress.ts";
+import { CommandProgress, expired, type Permitted } from "./command-progress.ts";
+import { loweringOnly } from "./lowering.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
 
 /** ms. */
@@ -54,6 +55,9 @@ export interface BegunCommand {
   readonly ended: Promise<string>;
 }
 
+/** What decides whether a command is for safety. */
+export type SafetyFacts = Pick<StoredCommand, "actor" | "action" | "parameters" | "cause">;
+
 /** The result of a command. */
 interface Outcome {
   /** The rig's answer. */
@@ -80,16 +84,25 @@ export class CommandExecutor {
   readonly #log: Logger;
   readonly #watchers: ((command: StoredCommand) => void)[] = [];
   readonly #timeouts: CommandTimeouts;
+  readonly #isForSafety: (command: SafetyFacts) => boolean;
   readonly #closing = new AbortController();
   readonly #running = new Background();
   /** Unfinished commands. */
   readonly #open = new Map<number, CommandProgress>();
 
-  constructor(fleet: Poller, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
+  /** `isForSafety`: whether a command is to lower the power of a rig for safety, which goes on while the store is away. */
+  constructor(
+    fleet: Poller,
+    store: Store,
+    log: Logger,
+    timeouts: CommandTimeouts = defaultTimeouts,
+    isForSafety: (command: SafetyFacts) => boolean = () => false,
+  ) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
     this.#timeouts = timeouts;
+    this.#isForSafety = isForSafety;
     store.commands.watchLate((command) => this.#moved(command));
   }
 
@@ -100,7 +113,8 @@ export class CommandExecutor {
 
   /** Stores a command for a later `send`. */
   async enqueue(spec: CommandSpec, caller: Caller): Promise<StoredCommand> {
-    const row = await this.#store.commands.add({ ...spec, actor: caller.actor }, requestKeyOf(caller));
+    const command = { ...spec, actor: caller.actor, cause: spec.cause ?? null };
+    const row = await this.#store.commands.add(command, requestKeyOf(caller), this.#isForSafety(command));
     this.#moved(row);
     return row;
   }
@@ -122,13 +136,13 @@ export class CommandExecutor {
   }
 
   /** Sends a stored command in its turn. */
-  send(rig: PolledRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
-    return this.#begin(rig, id, (progress) => this.#execute(rig, steps, progress));
+  send(rig: PolledRig, command: StoredCommand, steps: readonly Step[]): BegunCommand {
+    return this.#begin(rig, command, (progress) => this.#execute(rig, steps, progress));
   }
 
   /** Like `send`, for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
-  sendUnread(rig: PolledRig, { id }: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
-    return this.#begin(rig, id, (progress) =>
+  sendUnread(rig: PolledRig, command: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
+    return this.#begin(rig, command, (progress) =>
       this.#settled(progress, async () => {
         await progress.markSent();
         const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing.signal]);
@@ -137,11 +151,17 @@ export class CommandExecutor {
     );
   }
 
-  #begin(rig: PolledRig, id: number, execute: (progress: CommandProgress) => Promise<Outcome>): BegunCommand {
+  #begin(
+    rig: PolledRig,
+    command: StoredCommand,
+    execute: (progress: CommandProgress) => Promise<Outcome>,
+  ): BegunCommand {
+    const { id } = command;
     const progress = new CommandProgress(
       id,
       async (state, message) => this.#moved(await this.#store.commands.move(id, state, message)),
-      this.#store.lease,
+      () => this.#permitted(command),
+      this.#store.lease?.deadline ?? null,
     );
     this.#open.set(id, progress);
     const { queueMs } = this.#timeouts;
@@ -158,6 +178,12 @@ export class CommandExecutor {
     );
     void this.#running.add(Promise.allSettled([turn, ended.catch(this.#logUnexpected(id))]));
     return { progress, taken, ended };
+  }
+
+  #permitted(command: StoredCommand): Permitted {
+    const { lease, commands } = this.#store;
+    if (lease === null || (lease.mayAct() && !commands.isWaiting(command.id))) return "all";
+    return lease.isLast() && this.#isForSafety(command) ? "lowering" : "nothing";
   }
 
   /** Ends a command that was not sent; false if it is too late for that. */
@@ -405,12 +431,14 @@ class Session {
 
   /** Sends once. The next reads confirm the change; if the rig did not answer, they decide whether it was made. */
   async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
-    await this.#progress.markSent();
+    const permitted = await this.#progress.markSent();
+    const rig = this.#rig.rig();
     const sentAt = performance.now();
     let answer: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
-      answer = await this.#progress.sending(() => write(this.#rig.rig(), signal));
+      const given = permitted === "all" ? rig : loweringOnly(rig, this.#rig.state.controls);
+      answer = await this.#progress.sending(() => write(given, signal));
     } catch (error) {
       if (isRefusal(error) || isHalfDone(error)) throw error;
       if (proof.by === "restart") {

@@ -1,24 +1,37 @@
-import { sendingBefore } from "../../async/index.ts";
-import type { ActingLease } from "../../contract/lease.ts";
+import { type SendDeadline, sendingBefore } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { CommandState } from "../../contract/resources.ts";
 import { detail } from "../../messages/detail.ts";
+
+/** What may be sent to rigs now: `lowering` is only what lowers their power. */
+export type Permitted = "all" | "lowering" | "nothing";
 
 /** The state of a command: in memory, in its row, and whether it can still be withdrawn. */
 export class CommandProgress {
   readonly id: number;
   readonly #write: (state: CommandState, message: string) => Promise<void>;
-  readonly #lease: ActingLease | null;
+  readonly #permitted: () => Permitted;
+  readonly #deadline: SendDeadline | null;
   readonly #withdrawal = Promise.withResolvers<never>();
   #state: CommandState = "queued";
   #sent = false;
+  #isLowering = false;
   #why: RigbridgeError | null = null;
 
-  /** `write` writes the row; `lease`: by which this service may act on rigs, if it needs one. */
-  constructor(id: number, write: (state: CommandState, message: string) => Promise<void>, lease: ActingLease | null) {
+  /**
+   * `write` writes the row; `permitted`: what this service may send for it now; `deadline`: until when it may send all,
+   * null: it may always.
+   */
+  constructor(
+    id: number,
+    write: (state: CommandState, message: string) => Promise<void>,
+    permitted: () => Permitted,
+    deadline: SendDeadline | null,
+  ) {
     this.id = id;
     this.#write = write;
-    this.#lease = lease;
+    this.#permitted = permitted;
+    this.#deadline = deadline;
     this.#withdrawal.promise.catch(() => undefined);
   }
 
@@ -48,18 +61,21 @@ export class CommandProgress {
     await this.#write(state, message);
   }
 
-  /** Call it before a write is sent. Throws why the command was withdrawn, or `service.no.active`. */
-  async markSent(): Promise<void> {
+  /** Call it before a write is sent. Returns what may be. Throws why the command was withdrawn, or `service.no.active`. */
+  async markSent(): Promise<Exclude<Permitted, "nothing">> {
     this.check();
     await this.move("sent", "");
     // Last, because another service may have taken over while the row was written.
-    if (this.#lease?.mayAct() === false) throw new RigbridgeError("service.no.active", detail("command.noLease"));
+    const permitted = this.#permitted();
+    if (permitted === "nothing") throw new RigbridgeError("service.no.active", detail("command.noLease"));
+    this.#isLowering = permitted === "lowering";
     this.#sent = true;
+    return permitted;
   }
 
-  /** Runs a write of which no byte leaves once this service may not act any more. */
+  /** Runs a write of which no byte leaves once this service may not act any more, unless it only lowers the power. */
   sending<T>(write: () => T): T {
-    return sendingBefore(this.#lease?.deadline ?? null, write);
+    return sendingBefore(this.#isLowering ? null : this.#deadline, write);
   }
 
   /** Nothing was sent after all. */

@@ -121,7 +121,8 @@ function bothNotifications(own: NotificationLog, demo: NotificationLog, shown: (
 function bothCommands(own: CommandLog, demo: CommandLog, shown: () => boolean): CommandLog {
   const of = (id: number): CommandLog => (isDemo(id) ? demo : own);
   return {
-    add: (command) => of(command.minerId).add(command),
+    add: (command, request, forSafety) => of(command.minerId).add(command, request, forSafety),
+    isWaiting: (id) => of(id).isWaiting(id),
     move: (id, state, message) => of(id).move(id, state, message),
     watchLate: (watcher) => own.watchLate(watcher),
     get: (id) => of(id).get(id),

@@ -68,6 +68,17 @@ export const maximumActorFor = (room: string): string => `${actorsOfMaxima}${roo
 /** Whether a command only lowered a room to its limit; control of the rig's power stays the same. */
 export const isOfMaximum = (actor: string): boolean => actor.startsWith(actorsOfMaxima);
 
+/**
+ * Whether a command is to lower the power of a rig for safety: by a safety rule, or to hold a room to its maximum. Whether
+ * what it sends only lowers it is checked again when it is sent.
+ */
+export function isForSafety(command: Pick<StoredCommand, "actor" | "action" | "parameters" | "cause">): boolean {
+  const { action, parameters, actor } = command;
+  if (!isOfMaximum(actor) && rankOf(command) !== "safety") return false;
+  const stops = stopsBy(action, parameters);
+  return stops === true || (stops === false && action !== "start" && action !== "plug");
+}
+
 /** A command's effect on a rig's power; null if it concerns something else or failed. */
 export function powerCommandOf(command: StoredCommand): PowerCommand | null {
   const { action, parameters, actor, state, updated } = command;

@@ -7,6 +7,7 @@ import { ChangeRecorder, storyOperations } from "../commands/story.ts";
 import type { Core } from "../core.ts";
 import { managedSteps } from "../hosts/managed-steps.ts";
 import { PowerHolds, powerGuard } from "../power/power-holds.ts";
+import { isForSafety } from "../power/precedence.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
@@ -15,7 +16,7 @@ export type Commands = ReturnType<typeof openCommands>;
 /** Single commands to rigs. */
 export function openCommands(core: Core, { registry, managed, power, operations }: Miners) {
   const { options, store, log, now, accessBook, book, coins, shares, events } = core;
-  const executor = new CommandExecutor(registry.fleet, store, log, options.commandTimeouts);
+  const executor = new CommandExecutor(registry.fleet, store, log, options.commandTimeouts, isForSafety);
   const stepsOf = actionSteps(book, power, managedSteps(store, coins, managed));
   const holds = new PowerHolds({ store, power, now });
   executor.watch((command) => {

@@ -57,6 +57,10 @@ export class RecordedRuns implements Runs {
     return this.#record(id, request, "done");
   }
 
+  async lower(): Promise<null> {
+    throw new Error("the store is not away");
+  }
+
   async resume(): Promise<void> {}
   async close(): Promise<void> {}
 

@@ -297,15 +297,16 @@ export class Firing implements FiringActs {
     const conditions = rule.compiled?.explain(engine.subjectOf(minerId), why === "cleared") ?? [];
     const trace = traces.add("rule", rule.id, minerId, { outcome: "running", ...saying(turns[why]), conditions });
     if (onRigs) cell.deafUntil = Number.POSITIVE_INFINITY;
+    const request: RunRequest = {
+      cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
+      occurrence: ruleOccurrence(rule.id, minerId, cell.count, why),
+      caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
+      minerIds,
+      steps,
+      texts: this.#options.texts(rule),
+    };
     runs
-      .begin({
-        cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
-        occurrence: ruleOccurrence(rule.id, minerId, cell.count, why),
-        caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
-        minerIds,
-        steps,
-        texts: this.#options.texts(rule),
-      })
+      .begin(request)
       .then(async (record) => {
         if (record === "seen") traces.end(trace, { outcome: "seen", ...saying(detail("trace.seen")) });
         else {
@@ -314,7 +315,14 @@ export class Firing implements FiringActs {
           traces.end(trace, why === "cleared" && end.outcome === "done" ? { ...end, outcome: "cleared" } : end);
         }
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        const mayLower = why === "fired" && rule.settings.safety === true && isStoreAway(error);
+        const failure = mayLower ? await runs.lower(request) : null;
+        if (failure !== null) {
+          const end = failure === "" ? saying(loweredOnly) : saying(`${loweredOnly}: ${failure}`);
+          traces.end(trace, { outcome: failure === "" ? "done" : "failed", ...end });
+          return;
+        }
         const message = error instanceof RigbridgeError ? messageIn(error) : detail("trace.notBegun");
         traces.end(trace, { outcome: "failed", ...saying(message) });
       })
@@ -325,6 +333,10 @@ export class Firing implements FiringActs {
       });
   }
 }
+
+const isStoreAway = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "service.store-away";
+
+const loweredOnly = "The database of the store was away, so only the rule's steps that lower power were run";
 
 const turns: Readonly<Record<RuleTurn, Detail>> = {
   fired: detail("trace.fired"),
