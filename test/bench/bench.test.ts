@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan, pair\.\n/,
       ),
     });
   });
@@ -111,6 +111,10 @@ describe("the report", () => {
       "sites.growth",
       "scan.24.seconds",
       "scan.22.seconds",
+      "pair.cpu.ratio",
+      "pair.write.p99.ms",
+      "pair.standby.cpu",
+      "pair.standby.memory.mb",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

@@ -10,6 +10,7 @@ import { memory, start, store } from "./keeping.ts";
 import { LeftOut } from "./left-out.ts";
 import { mcp } from "./mcp.ts";
 import { mqtt } from "./mqtt.ts";
+import { pair } from "./pair.ts";
 import { httpPoll, poll } from "./polling.ts";
 import { json, machine, markdown, table } from "./report.ts";
 import { rows } from "./rows.ts";
@@ -42,6 +43,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   mcp,
   sites,
   scan: scans,
+  pair,
 };
 
 async function main(args: string[]): Promise<number> {

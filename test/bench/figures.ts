@@ -28,6 +28,7 @@ export const partNames = [
   "mcp",
   "sites",
   "scan",
+  "pair",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -456,6 +457,38 @@ export const figures: readonly Figure[] = [
     meaning: "a scan of a /22 with 441 rigs of all kinds",
     unit: "s",
     aim: 10,
+    better: "less",
+  },
+  {
+    name: "pair.cpu.ratio",
+    part: "pair",
+    meaning: "CPU of a service of 5,000 rigs with its store in PostgreSQL, against SQLite",
+    unit: "ratio",
+    aim: 1.15,
+    better: "less",
+  },
+  {
+    name: "pair.write.p99.ms",
+    part: "pair",
+    meaning: "latency of a write with a key, its store in PostgreSQL on the same machine, p99",
+    unit: "ms",
+    aim: 10,
+    better: "less",
+  },
+  {
+    name: "pair.standby.cpu",
+    part: "pair",
+    meaning: "CPU of the service that waits",
+    unit: "cores",
+    aim: 0.02,
+    better: "less",
+  },
+  {
+    name: "pair.standby.memory.mb",
+    part: "pair",
+    meaning: "memory of the service that waits",
+    unit: "MB",
+    aim: 200,
     better: "less",
   },
 ];

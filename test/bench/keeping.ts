@@ -40,10 +40,10 @@ export async function memory(quick: boolean): Promise<Measured[]> {
   return [measured("memory.perMiner", differences, note)];
 }
 
-const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+export const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** Until it answers with 200. */
-async function answered(url: string): Promise<number> {
+export async function answered(url: string): Promise<number> {
   for (;;) {
     const status = await fetch(url).then(
       async (reply) => {

@@ -39,6 +39,7 @@ export class Service {
       interval: 10,
       key: null,
       file: null,
+      database: null,
       mqtt: null,
       rules: [],
       workers: null,

@@ -6,7 +6,7 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { startService } from "../../src/service/index.ts";
-import { openStore, type Sample, type Store } from "../../src/store/index.ts";
+import { openPostgresStore, openStore, type Sample, type Store } from "../../src/store/index.ts";
 import { answering } from "./child.ts";
 import { latenessOf } from "./lateness.ts";
 import { quantile } from "./statistics.ts";
@@ -20,6 +20,8 @@ export const ServiceSettings = z.object({
   key: z.string().nullable(),
   /** The store; null = in memory. */
   file: z.string().nullable(),
+  /** The URL of a PostgreSQL database instead; null = none. */
+  database: z.string().nullable(),
   /** The broker that a bridge goes to; null = none. */
   mqtt: z.string().nullable(),
   /** As in the configuration. */
@@ -55,9 +57,11 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file, mqtt, rules, workers } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, database, mqtt, rules, workers } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
-    const store = await openStore({ file: file ?? ":memory:", now: Date.now });
+    const store = await (database === null
+      ? openStore({ file: file ?? ":memory:", now: Date.now })
+      : openPostgresStore({ url: database, now: Date.now, site: "bench", address: null }));
     const append = store.samples.append.bind(store.samples);
     store.samples.append = (rows) => {
       count(rows);
