@@ -1,15 +1,34 @@
 import type { Compilable, Kysely, RawBuilder } from "kysely";
-import type { SqlValue } from "./sql-value.ts";
 import type { Tables } from "./tables.ts";
-import type { RowsStatement } from "./upsert.ts";
 
-export type { SqlValue } from "./sql-value.ts";
+export type SqlValue = number | string | Uint8Array | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /** SQL that every engine understands, with `?` for each value. */
 export interface PlainStatement {
   readonly text: string;
   readonly values: readonly SqlValue[];
+}
+
+/** As in migrations.ts. */
+export type ColumnType = "integer" | "real" | "text" | "blob";
+
+/** Adds rows to a table; one with the key of a stored row changes that. */
+export interface Upsert {
+  readonly table: keyof Tables;
+  readonly columns: ReadonlyMap<string, ColumnType>;
+  /** The places of the key among the columns. */
+  readonly key: readonly number[];
+  /** What follows the rows. */
+  readonly onConflict: string;
+  /** For one row, with `?` for each value. */
+  readonly text: string;
+}
+
+/** The rows of one table, of which there may be thousands: each the values of all columns, in their order. */
+export interface RowsStatement {
+  readonly upsert: Upsert;
+  readonly rows: readonly (readonly SqlValue[])[];
 }
 
 /** A statement that Kysely has built, a plain one, which costs less, or many rows of one table, which cost the least. */

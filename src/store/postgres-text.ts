@@ -1,7 +1,6 @@
 import type { Compilable } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Statement } from "./database.ts";
-import type { ColumnType, RowsStatement, Upsert } from "./upsert.ts";
+import type { ColumnType, RowsStatement, Statement, Upsert } from "./database.ts";
 
 /** PostgreSQL's texts hold every character but the one with code 0. */
 export const storable = (value: unknown): unknown =>

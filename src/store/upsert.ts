@@ -1,26 +1,5 @@
-import type { SqlValue } from "./sql-value.ts";
+import type { ColumnType, RowsStatement, Upsert } from "./database.ts";
 import type { Tables } from "./tables.ts";
-
-/** As in migrations.ts. */
-export type ColumnType = "integer" | "real" | "text" | "blob";
-
-/** Adds rows to a table; one with the key of a stored row changes that. */
-export interface Upsert {
-  readonly table: keyof Tables;
-  readonly columns: ReadonlyMap<string, ColumnType>;
-  /** The places of the key among the columns. */
-  readonly key: readonly number[];
-  /** What follows the rows. */
-  readonly onConflict: string;
-  /** For one row, with `?` for each value. */
-  readonly text: string;
-}
-
-/** The rows of one table, of which there may be thousands: each the values of all columns, in their order. */
-export interface RowsStatement {
-  readonly upsert: Upsert;
-  readonly rows: readonly (readonly SqlValue[])[];
-}
 
 type ColumnTypes<T extends keyof Tables> = { readonly [C in keyof Tables[T]]-?: ColumnType };
 

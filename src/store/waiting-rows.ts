@@ -5,9 +5,8 @@ import { Mutex } from "../async/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { checkedLine, checkedValues } from "./checked-lines.ts";
-import type { Database, Statement } from "./database.ts";
+import type { Database, RowsStatement, Statement, Upsert } from "./database.ts";
 import { isAway } from "./failures.ts";
-import type { RowsStatement, Upsert } from "./upsert.ts";
 
 /** How long rows wait, and how many bytes; the oldest are dropped first. */
 const keptMs = 3_600_000;

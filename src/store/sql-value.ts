@@ -1,2 +1,0 @@
-/** What a column of either engine holds. */
-export type SqlValue = number | string | Uint8Array | null;
