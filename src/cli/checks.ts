@@ -9,9 +9,10 @@ import { parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import { walkGroups } from "../service/nested-groups.ts";
+import type { ExaminedDatabase } from "../store/index.ts";
 import { diskFinding, type Finding } from "./findings.ts";
 import { type Client, caller } from "./service-options.ts";
-import { ownKeyFile, type PlaceOptions, type ServicePlace, servicePlace } from "./store-place.ts";
+import { leaseFile, ownKeyFile, type PlaceOptions, type ServicePlace, servicePlace } from "./store-place.ts";
 import { counted } from "./table.ts";
 
 /** An error's message and its mistakes, each on a line. */
@@ -35,9 +36,12 @@ export async function checkConfiguration(options: PlaceOptions): Promise<[Findin
   }
 }
 
-export async function checkStore({ store, read }: ServicePlace): Promise<Finding[]> {
+export async function checkStore({ store, read, files }: ServicePlace): Promise<Finding[]> {
   const subject = "Store";
-  if (isDatabaseUrl(store)) return [await checkDatabase(subject, store, read?.config.store.allowLoss === true)];
+  if (isDatabaseUrl(store)) {
+    const allowLoss = read?.config.store.allowLoss === true;
+    return [await checkDatabase(subject, { url: store, allowLoss, markFile: leaseFile(files) })];
+  }
   const { examineStore, freeBytes, megabytes } = await import("../store/index.ts");
   try {
     const examined = examineStore(store);
@@ -53,10 +57,10 @@ export async function checkStore({ store, read }: ServicePlace): Promise<Finding
   }
 }
 
-async function checkDatabase(subject: string, url: string, allowLoss: boolean): Promise<Finding> {
+async function checkDatabase(subject: string, database: ExaminedDatabase): Promise<Finding> {
   const { examinePostgres } = await import("../store/index.ts");
   try {
-    const { name, active } = await examinePostgres(url, allowLoss);
+    const { name, active } = await examinePostgres(database);
     const use = active === null ? "no service is active" : `the active service is ${active}`;
     return { subject, ok: true, message: `${name}, ${use}` };
   } catch (error) {

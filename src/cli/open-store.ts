@@ -7,6 +7,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { openStandby } from "../http/standby.ts";
 import { type Holder, openPostgresStore, openStore, type Store } from "../store/index.ts";
 import type { Shutdown } from "./shutdown.ts";
+import { leaseFile } from "./store-place.ts";
 
 export interface ServiceStoreOptions {
   /** Where the service serves. */
@@ -38,7 +39,7 @@ export async function openServiceStore(
       "--accept-restored is for a store in a PostgreSQL database; a file that was restored needs no option",
     );
   if (!isDatabaseUrl(url)) return openStore({ file: url, now: Date.now, upgrading: (copy) => logUpgrade(copy, log) });
-  const markFile = `${files}.lease`;
+  const markFile = leaseFile(files);
   checkWritable(markFile, log);
   const ended = new AbortController();
   const standby = openStandby({ http, version, log });

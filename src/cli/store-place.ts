@@ -35,6 +35,9 @@ export const storeWithoutConfig = (data: string | undefined): string =>
 export const filesBeside = (store: string, configFile: string, data: string | undefined): string =>
   isDatabaseUrl(store) ? join(data ?? dirname(configFile), "rigbridge.db") : store;
 
+/** The file that keeps what a service has seen of the lease of its store. */
+export const leaseFile = (files: string): string => `${files}.lease`;
+
 /** The file of the key that `--make-key` makes. */
 export const ownKeyFile = (store: string): string => join(dirname(store), "rigbridge.key");
 

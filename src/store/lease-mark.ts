@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { RigbridgeError } from "../contract/problems.ts";
 
 /** How far the lease of a store has come: its epoch, and the renewals within it. Neither ever goes back. */
 export interface LeasePoint {
@@ -29,14 +30,23 @@ export class LeaseMark {
     this.#saved = this.#seen;
   }
 
-  /** Null for another store, or if nothing was seen yet. */
-  seenOf(instance: string): LeasePoint | null {
-    return this.#seen?.instance === instance ? this.#seen : null;
+  /** What was seen, if this point lies before; null if it does not, or nothing was seen of this store. */
+  seenAhead({ instance, epoch, beat }: LeasePoint): LeasePoint | null {
+    const seen = this.#seen;
+    if (seen === null || seen.instance !== instance) return null;
+    return epoch < seen.epoch || (epoch === seen.epoch && beat + lostAtMost < seen.beat) ? seen : null;
   }
 
-  isBehind({ instance, epoch, beat }: LeasePoint): boolean {
-    const seen = this.seenOf(instance);
-    return seen !== null && (epoch < seen.epoch || (epoch === seen.epoch && beat + lostAtMost < seen.beat));
+  /** Throws store.refused if this point lies before. */
+  check(point: LeasePoint): void {
+    const seen = this.seenAhead(point);
+    if (seen !== null)
+      throw new RigbridgeError(
+        "store.refused",
+        `The database of store.url is older than this service has seen it (epoch ${point.epoch}, renewal ${point.beat}; ` +
+          `seen: epoch ${seen.epoch}, renewal ${seen.beat}); if it was restored from a backup, start one service once with ` +
+          "--accept-restored. Nothing was changed.",
+      );
   }
 
   saw(point: LeasePoint): void {

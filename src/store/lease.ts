@@ -135,9 +135,9 @@ export class PostgresLease implements Lease {
         signal?.throwIfAborted();
         const row = await line.read();
         if (row !== null && row.site !== null && row.site !== site) throw otherSite(row.site, site);
-        const seenBefore = row !== null && mark.isBehind(row) ? mark.seenOf(row.instance) : null;
+        if (row !== null && !acceptRestored) mark.check(row);
+        const seenBefore = row === null ? null : mark.seenAhead(row);
         if (row !== null && seenBefore === null) mark.saw(row);
-        if (row !== null && seenBefore !== null && !acceptRestored) throw restored(row, seenBefore);
         const now = performance.now();
         // While the database was away nobody could renew: the holder gets its time again.
         if (row === null) seen = null;
@@ -211,7 +211,7 @@ export class PostgresLease implements Lease {
       if (beat === null) continue;
       const point = { instance: this.#instance, epoch: this.epoch, beat: beat ?? 0 };
       // A backup of this epoch was restored beneath this service: what it has in memory is ahead of the store.
-      if (beat === undefined || this.#mark.isBehind(point)) {
+      if (beat === undefined || this.#mark.seenAhead(point) !== null) {
         this.#isLost = true;
         this.deadline.end();
         this.#lose();
@@ -230,14 +230,6 @@ const otherSite = (there: string, site: string): RigbridgeError =>
       "all services of one site the same name. Nothing was changed.",
   );
 
-const restored = (there: LeasePoint, seen: LeasePoint): RigbridgeError =>
-  new RigbridgeError(
-    "store.refused",
-    `The database of store.url is older than this service has seen it (epoch ${there.epoch}, renewal ${there.beat}; seen: ` +
-      `epoch ${seen.epoch}, renewal ${seen.beat}); if it was restored from a backup, start one service once with ` +
-      "--accept-restored. Nothing was changed.",
-  );
-
 interface Taken {
   readonly line: Line;
   readonly mark: LeaseMark;
@@ -253,7 +245,8 @@ interface Own {
   readonly epoch: number;
 }
 
-const readsLease = "select site, holder, address, epoch, beat, (select name from instance) as instance from lease";
+export const readsLease =
+  "select site, holder, address, epoch, beat, (select name from instance) as instance from lease";
 
 /** The connection for the lease alone, so that no write delays a renewal. Null from each call: the database is away. */
 class Line {

@@ -1,7 +1,8 @@
 import type { QueryResult } from "pg";
 import { RigbridgeError } from "../contract/problems.ts";
 import { refuse } from "./file.ts";
-import { type LeaseOptions, leaseTables, PostgresLease } from "./lease.ts";
+import { type LeaseOptions, leaseTables, PostgresLease, readsLease } from "./lease.ts";
+import { LeaseMark } from "./lease-mark.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
@@ -62,17 +63,29 @@ export const takePostgres = async (
   }
 };
 
-/** What a database in use is; `active`: where its active service serves, null if there is none. Changes nothing. */
-export const examinePostgres = async (
-  url: string,
-  allowLoss: boolean,
-): Promise<{ readonly name: string; readonly active: string | null }> => {
+export interface ExaminedDatabase {
+  readonly url: string;
+  readonly allowLoss: boolean;
+  /** Where its service keeps what it has seen of the lease. */
+  readonly markFile: string;
+}
+
+/**
+ * What a database in use is; `active`: where its active service serves, null if there is none. Changes nothing. Throws
+ * store.refused if a service would not use it.
+ */
+export const examinePostgres = async ({
+  url,
+  allowLoss,
+  markFile,
+}: ExaminedDatabase): Promise<{ readonly name: string; readonly active: string | null }> => {
   const name = nameOf(url);
   let active: string | null = null;
   await checked({ url, name, allowLoss }, async (session) => {
     if (!(await isThere(session, name))) return;
     await versionOf(session, name);
-    const { holder, address } = first(await session.query("select holder, address from lease", []));
+    const { holder, address, instance, epoch, beat } = first(await session.query(readsLease, []));
+    new LeaseMark(markFile).check({ instance: String(instance), epoch: Number(epoch), beat: Number(beat) });
     active = holder === "" ? null : String(address ?? "one without an address");
   });
   return { name, active };

@@ -43,6 +43,9 @@ suite("rigbridge serve --accept-restored", () => {
     const refused = await rigbridge(["serve", "--config", config], { cwd: folder });
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("is older than this service has seen it");
+    const doctor = await rigbridge(["doctor", "--config", config], { cwd: folder });
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(/Store.*is older than this service has seen it/);
     const accepted = await once("--accept-restored");
     expect(accepted).toContain("commands that were open in it count as unknown");
     expect(accepted).toContain("(epoch 1002)");
