@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Asked, AskedSession } from "./asked.ts";
 import type { Columns, CopySource, CopyTarget, LeaseSeen, TableReader } from "./copy-ends.ts";
 import type { Row } from "./database.ts";
 import { checkCopyable, refuse } from "./file.ts";
@@ -6,7 +7,6 @@ import { leaseMs } from "./lease.ts";
 import { sequenceOf } from "./migrations.ts";
 import { checkServer, createStore, first, inSchema, isThere, nameOf, openSession, versionOf } from "./open-postgres.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
-import type { Asked, PostgresSession } from "./postgres-session.ts";
 import { literal } from "./postgres-text.ts";
 
 const batch = 1_000;
@@ -91,10 +91,10 @@ async function over<T>(
 
 /** A session whose errors may be shown. */
 class CopySession implements Asked {
-  readonly #session: PostgresSession;
+  readonly #session: AskedSession;
   readonly #name: string;
 
-  constructor(session: PostgresSession, name: string) {
+  constructor(session: AskedSession, name: string) {
     this.#session = session;
     this.#name = name;
   }
@@ -161,7 +161,10 @@ function reader(name: string, session: Asked): TableReader {
           order by relname collate "C", attnum`,
         [],
       );
-      for (const { relname, attname } of rows) found.set(relname, [...(found.get(relname) ?? []), attname]);
+      for (const row of rows) {
+        const table = String(row.relname);
+        found.set(table, [...(found.get(table) ?? []), String(row.attname)]);
+      }
       return found;
     },
     count: async (table) =>

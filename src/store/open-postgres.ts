@@ -1,12 +1,12 @@
-import type { QueryResult } from "pg";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { Answer, Asked, AskedSession } from "./asked.ts";
 import { refuse } from "./file.ts";
 import { type LeaseOptions, leaseTables, PostgresLease, readsLease } from "./lease.ts";
 import { LeaseMark } from "./lease-mark.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
-import { type Asked, PostgresSession, schema } from "./postgres-session.ts";
+import { PostgresSession, schema } from "./postgres-session.ts";
 import { type Fence, fencing } from "./postgres-text.ts";
 
 export interface PostgresStoreOptions {
@@ -94,7 +94,7 @@ export const examinePostgres = async ({
 /** Does what a server must allow before its store is used. Throws store.refused, or service.store-away. */
 const checked = async (
   { url, name, allowLoss }: { readonly url: string; readonly name: string; readonly allowLoss: boolean },
-  work: (session: PostgresSession) => Promise<void>,
+  work: (session: AskedSession) => Promise<void>,
 ): Promise<void> => {
   const session = await openSession(url, name, false);
   try {
@@ -111,7 +111,7 @@ const checked = async (
 };
 
 /** For work that may take long. Throws service.store-away. */
-export const openSession = (url: string, name: string, readOnly: boolean): Promise<PostgresSession> =>
+export const openSession = (url: string, name: string, readOnly: boolean): Promise<AskedSession> =>
   PostgresSession.open({ url, program: "rigbridge start", readOnly, timeoutMs: upgradeMs }).catch((error: unknown) =>
     away(`The store ${name} cannot be reached: ${awayReason(error)}. Nothing was changed.`),
   );
@@ -132,7 +132,7 @@ export const nameOf = (url: string): string => {
   return `${place}${pathname}`;
 };
 
-export const first = ({ rows }: QueryResult): Record<string, unknown> => rows[0] ?? {};
+export const first = ({ rows }: Answer): Record<string, unknown> => rows[0] ?? {};
 
 /** The server's setting; `all` are those that make it unfit. */
 export const checkServer = async (session: Asked, name: string, allowLoss: boolean): Promise<void> => {
@@ -160,7 +160,7 @@ export const checkServer = async (session: Asked, name: string, allowLoss: boole
  * Creates the store if there is none, or upgrades it after the given statements; null: it is not upgraded. In one
  * transaction; another program that does the same waits or is waited for.
  */
-const bringUp = async (session: PostgresSession, name: string, before: readonly string[] | null): Promise<void> => {
+const bringUp = async (session: AskedSession, name: string, before: readonly string[] | null): Promise<void> => {
   await session.run(`begin; select pg_advisory_xact_lock(${upgradeLock})`);
   try {
     const version = (await isThere(session, name)) ? await versionOf(session, name) : 0;

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import type { ClientConfig, QueryResult, Client as Session } from "pg";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { AskedSession } from "./asked.ts";
 import type { SqlValue } from "./database.ts";
 
 /** Holds everything that the store has in its database. */
@@ -40,16 +41,8 @@ const settings = ({ program, readOnly, timeoutMs }: SessionOptions): string =>
     .map((setting) => `set ${setting}`)
     .join("; ");
 
-/** What may be asked over a connection. */
-export interface Asked {
-  /** Statements without values, separated by semicolons: one message, and one transaction. */
-  run(text: string): Promise<readonly QueryResult[]>;
-  /** One statement with `$1` for its first value. */
-  query(text: string, values: readonly unknown[]): Promise<QueryResult>;
-}
-
 /** One connection to a PostgreSQL server. It throws the errors of pg, which quote values: never show them. */
-export class PostgresSession implements Asked {
+export class PostgresSession implements AskedSession {
   readonly #client: Session;
   readonly #socket: Socket;
   readonly #timeoutMs: number;
@@ -95,11 +88,13 @@ export class PostgresSession implements Asked {
     return this.#isOpen;
   }
 
+  /** Statements without values, separated by semicolons: one message, and one transaction. */
   async run(text: string): Promise<readonly QueryResult[]> {
     const answer: QueryResult | readonly QueryResult[] = await this.#answered(this.#client.query(text));
     return results(answer);
   }
 
+  /** One statement with `$1` for its first value. */
   query(text: string, values: readonly unknown[]): Promise<QueryResult> {
     return this.#answered(this.#client.query(text, [...values]));
   }
