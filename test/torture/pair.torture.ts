@@ -92,9 +92,14 @@ const Miners = z.object({
 const Named = z.array(z.object({ id: z.coerce.number(), name: z.string() }));
 
 async function minerIds(): Promise<number[]> {
-  const { active } = await rolesNow("a service to be active");
-  const { groupList } = Miners.parse((await active.send("GET", "/api/miners"))?.body);
-  const byName = new Map(groupList.flatMap(({ minerList }) => minerList).map(({ id, name }) => [name, id]));
+  const byName = new Map<string, number>();
+  const listed = async (): Promise<boolean> => {
+    const { active } = await rolesNow("a service to be active");
+    const list = Miners.safeParse((await active.send("GET", "/api/miners"))?.body).data;
+    for (const { id, name } of list?.groupList.flatMap(({ minerList }) => minerList) ?? []) byName.set(name, id);
+    return list !== undefined;
+  };
+  await until(listed, "the list of miners", { details: () => members.map(({ service }) => service.said()).join("\n") });
   return counting.rigs.slice(0, commanded).map((_, index) => byName.get(`counting ${index}`) ?? 0);
 }
 
