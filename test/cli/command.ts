@@ -114,6 +114,7 @@ export function rigbridge(args: readonly string[], place: Place = {}): Promise<E
 }
 
 export interface Running {
+  readonly pid: number;
   /** Its stdout so far. */
   said(): string;
   /** Types a line; resolves with the output since, once that matches. */
@@ -140,6 +141,7 @@ export async function running(args: readonly string[], until: RegExp, place: Pla
   };
   await saying(until, 0);
   return {
+    pid: child.pid ?? 0,
     said: () => printed.stdout,
     type: (line, what) => {
       const answer = saying(what, printed.stdout.length);

@@ -1,4 +1,4 @@
-import { existsSync, globSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Running, running } from "../../cli/command.ts";
@@ -65,6 +65,12 @@ export async function startMember({ folder, name, port, otherPort, engine, confi
       : {}),
   };
   const start = () => running(["serve", "--config", file], says, { cwd: folder, program: main, env });
+  const pids: number[] = [];
+  const startCounted = async (): Promise<Running> => {
+    const service = await start();
+    pids.push(service.pid);
+    return service;
+  };
   const url = `http://127.0.0.1:${port}`;
   const { send, close } = sender(url);
   const member: Member = {
@@ -73,9 +79,9 @@ export async function startMember({ folder, name, port, otherPort, engine, confi
     toEngine,
     toOther,
     send,
-    service: await start(),
+    service: await startCounted(),
     start: async () => {
-      member.service = await start();
+      member.service = await startCounted();
     },
     setClock: canSetClocks ? setClock : null,
     close: async () => {
@@ -84,6 +90,10 @@ export async function startMember({ folder, name, port, otherPort, engine, confi
       close();
       await toEngine.close();
       await toOther.close();
+      // What a killed process leaves of its clock.
+      for (const pid of pids)
+        for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`])
+          rmSync(`/dev/shm/${name}`, { force: true });
     },
   };
   return member;
