@@ -67,14 +67,23 @@ export const unknownOutcome =
 const drop = `delete from command where id in
   (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${pruneBatch})`;
 
-/** Opens the log, ends open commands of the last run (none is ever sent twice), and drops old ones. */
+const stored = async (write: () => Promise<unknown>): Promise<boolean> => {
+  await write();
+  return true;
+};
+
+/**
+ * `isShared`: with other services, so that nothing is sent of a command whose row is not stored. Opens the log, ends open commands of the last run (none is ever sent twice), and drops old ones. */
 export const openCommands = async (
   database: Database,
   mark: RunMark,
   now: () => number,
   file: WaitingCommands | null = null,
+  isShared = false,
 ): Promise<CommandLog> => {
   const { tables } = database;
+  // Only beside a file a mark tells the next process what was sent without a row.
+  const unlessFullHere: typeof unlessFull = isShared ? stored : unlessFull;
   const ended = (from: CommandState, state: CommandState, message: string) =>
     tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", from);
   await database.write([
@@ -168,7 +177,7 @@ export const openCommands = async (
 
   /** Whether the row is on disk now. */
   const write = async (row: Row, request?: RequestKey): Promise<boolean> => {
-    const isWritten = await unlessFull(async () => {
+    const isWritten = await unlessFullHere(async () => {
       if (unwritten.size + doubtful.size > 0) await flush();
       await save([
         saved(row),
@@ -244,7 +253,7 @@ export const openCommands = async (
         if (inFile.has(id)) await keep(row);
         else await write(row);
       } catch (error) {
-        if (isEnd(state) && isAway(error)) {
+        if (isEnd(state) && (isAway(error) || isShared)) {
           unwritten.set(id, row);
           late.add(id);
         }

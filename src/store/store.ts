@@ -375,7 +375,7 @@ const assemble = async ({
   const notifications = await openNotifications(fast, mark, now);
   const outbox = await openOutbox(fast);
   const idempotency = await openIdempotency(fast, now);
-  const commands = await openCommands(fast, mark, now, unsaved);
+  const commands = await openCommands(fast, mark, now, unsaved, lease !== null);
   await mark.begin();
   const flush = async (): Promise<void> => {
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])

@@ -207,6 +207,42 @@ suite("while the database breaks off", () => {
     ]);
   });
 
+  test("nothing is sent of a command whose row the server has no room for", async () => {
+    const one = await withLine();
+    const { bench, id, rig, database } = one;
+    await server.run(
+      `create function rigbridge.no_room() returns trigger language plpgsql as $$
+          begin raise exception 'full' using errcode = '53100'; end $$;
+        create trigger no_room before update on rigbridge.command for each row execute function rigbridge.no_room()`,
+      database,
+    );
+    await expect(bench.act(id, { action: "stop" })).rejects.toMatchObject({ code: "store.full" });
+    expect(rig.requests.writes).toEqual([]);
+    await server.run("drop trigger no_room on rigbridge.command", database);
+    await endsAs(one, ["stop failed"]);
+    await bench.act(id, { action: "stop" });
+    expect(rig.model.mining).toBe(false);
+  });
+
+  test("a command of which one step was sent is unknown, and does not say that it was not sent", async () => {
+    const { line, store } = await behindLine();
+    const timeouts = { requestMs: 60_000, answerMs: 60_000, changeMs: 60_000 };
+    const { rig, miner, executor, poll } = await steered(timeouts, 3_600_000, axeos, 1_000, store);
+    await poll();
+    const row = await executor.enqueue(spec("person", "set"), { actor: "anna" });
+    atWrite(rig, () => line.cut());
+    const { taken, ended } = executor.send(miner, row, [
+      setControl("frequency", "490"),
+      setControl("frequency", "480"),
+    ]);
+    await Promise.allSettled([taken, ended]);
+    expect(rig.requests.writes).toHaveLength(1);
+    line.restore();
+    const command = async () => (await store.commands.list().catch(() => []))[0];
+    await until(async () => (await store.flush().catch(() => null), (await command())?.state === "unknown"), "its end");
+    expect((await command())?.message).toMatch(/^It was sent in part: /);
+  });
+
   test("a stop for safety is in the log even if the service is killed before the database is back", async () => {
     const { line, store, place, database } = await behindLine();
     line.cut();

@@ -95,7 +95,9 @@ export abstract class Exchange<T> {
     signal.addEventListener("abort", this.#cut);
     this.arm(limits.connect, () => this.fail(connectTimeout(this.at)));
     this.#socket = this.#dial(target);
-    this.#socket.on("connect", this.#connected);
+    // Over TLS, what is written before the handshake is over waits in this process.
+    const waits = target.tls === true && target.dial === undefined && this.#sendDeadline !== null;
+    this.#socket.on(waits ? "secureConnect" : "connect", this.#connected);
     this.#socket.on("error", (error) => this.#end(error));
     this.#socket.on("close", () => this.#end(null));
   }

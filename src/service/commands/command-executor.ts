@@ -237,8 +237,14 @@ export class CommandExecutor {
       if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", detail("service.stopping"));
       outcome = await work();
     } catch (error) {
-      const message = isOfStore(error) ? `It was not sent: ${messageOf(error)}` : messageOf(error);
-      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", message).catch(unstored(progress));
+      const isHalfSent = progress.sent && isOfStore(error);
+      const message = isHalfSent
+        ? `It was sent in part: ${messageOf(error)}`
+        : isOfStore(error)
+          ? `It was not sent: ${messageOf(error)}`
+          : messageOf(error);
+      const isUnknown = isHalfSent || (progress.sent && !isRefusal(error));
+      await progress.move(isUnknown ? "unknown" : "failed", message).catch(unstored(progress));
       throw error;
     }
     const { answer, restart } = outcome;
@@ -257,11 +263,11 @@ export class CommandExecutor {
     if (await this.#hasRestarted(rig, restart)) {
       rig.restarted();
       const message = restart.unanswered === null ? answer : "The rig did not answer, but has restarted";
-      await progress.move("done", message);
+      await progress.move("done", message).catch(unstored(progress));
       return message;
     }
     const error = restart.unanswered ?? restartUnconfirmed(answer, restart, this.#closing.signal);
-    await progress.move("unknown", messageOf(error));
+    await progress.move("unknown", messageOf(error)).catch(unstored(progress));
     throw error;
   }
 
@@ -431,6 +437,7 @@ class Session {
 
   /** Sends once. The next reads confirm the change; if the rig did not answer, they decide whether it was made. */
   async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
+    const wasSent = this.#progress.sent;
     const permitted = await this.#progress.markSent();
     const rig = this.#rig.rig();
     const sentAt = performance.now();
@@ -440,6 +447,7 @@ class Session {
       const given = permitted === "all" ? rig : loweringOnly(rig, this.#rig.state.controls);
       answer = await this.#progress.sending(() => write(given, signal));
     } catch (error) {
+      if (isOfStore(error) && !wasSent) this.#progress.markUnsent();
       if (isRefusal(error) || isHalfDone(error)) throw error;
       if (proof.by === "restart") {
         // Some rigs cut the connection because they restart.

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { Channel } from "../../async/channel.ts";
+import { sendDeadline } from "../../async/index.ts";
 import type {
   AgentPermissions,
   ForeignAction,
@@ -148,6 +149,7 @@ export class AgentSession implements AgentReceiver {
   /** Throws the agent's refusal, `rig.timeout` if it does not answer, and `rig.unreachable` if it disconnects. */
   async request(request: AgentRequest, signal: AbortSignal): Promise<AgentReply> {
     if (this.#isClosed) throw gone();
+    if (sendDeadline()?.isOver === true) throw new RigbridgeError("service.no.active", detail("command.noLease"));
     if (this.#waiting.size >= mostRequests) throw new RigbridgeError("rig.busy", detail("host.busy"));
     this.#lastNumber += 1;
     const n = this.#lastNumber;
