@@ -31,7 +31,7 @@ export interface LeaseOptions {
   readonly address: string | null;
   /** Where this service keeps what it has seen of the lease; absent: nowhere, so it does not notice a restored database. */
   readonly markFile?: string | undefined;
-  /** Takes the lease of a restored database, too. */
+  /** The database was restored, also if this service has not seen a later one. */
   readonly acceptRestored?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
@@ -145,10 +145,10 @@ export class PostgresLease implements Lease {
           seen = { row, since: now };
         if (row !== null && seen !== null && (row.holder === "" || now - seen.since >= leaseMs)) {
           const at = momentNow();
-          const epoch = seenBefore === null ? row.epoch + 1 : seenBefore.epoch + skippedEpochs;
+          const epoch = acceptRestored ? (seenBefore ?? row).epoch + skippedEpochs : row.epoch + 1;
           const { instance } = row;
           if (await line.takes(row, { holder, site, address, epoch }))
-            return new PostgresLease({ line, mark, instance, holder, epoch, isRestored: seenBefore !== null, at });
+            return new PostgresLease({ line, mark, instance, holder, epoch, isRestored: acceptRestored, at });
           continue;
         }
         const next = row?.epoch ?? null;

@@ -152,11 +152,7 @@ suite("the lease", () => {
     await until(() => holders.length === 3, "the second to see that");
     ended.abort();
     await expect(second).rejects.toThrow("aborted");
-    expect(holders).toEqual([
-      { address: null, epoch: 1 },
-      null,
-      { address: null, epoch: 1 },
-    ]);
+    expect(holders).toEqual([{ address: null, epoch: 1 }, null, { address: null, epoch: 1 }]);
     await keep(first, "still");
   });
 

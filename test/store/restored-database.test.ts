@@ -87,6 +87,18 @@ suite("a database that was restored from a backup", () => {
     expect(after.lease).toMatchObject({ isRestored: false, epoch: 1003 });
   });
 
+  test("is accepted by a service that has not seen it, too", async () => {
+    const database = await server.database();
+    const first = await open(database);
+    const { id } = await first.runs.add(run, [{ minerId: 1, state: "queued", message: "" }]);
+    const last = await first.commands.add(command);
+    await first.close();
+    const accepted = await open(database, { markFile: join(folder(), "none"), acceptRestored: true });
+    expect(accepted.lease).toMatchObject({ isRestored: true, epoch: 1001 });
+    expect((await accepted.runs.results(id)).map(({ state }) => state)).toEqual(["unknown"]);
+    expect((await accepted.commands.add(command)).id).toBeGreaterThan(last.id + 10_000);
+  });
+
   test("is refused by its renewals when its backup was made in the same epoch", async () => {
     const [database, markFile] = [await server.database(), join(folder(), "rigbridge.db.lease")];
     const first = await open(database, { markFile });
