@@ -55,6 +55,9 @@ const timeoutMs = 1_500;
 /** The epochs that taking the lease of a restored database skips: others may have seen higher ones than this service. */
 const skippedEpochs = 1_000;
 
+/** In place of the id of the last run: the database was restored from a backup, and its open rows are not settled yet. */
+export const restoredRun = "";
+
 /** SQLSTATE of `fence`. */
 export const fencedState = "RB001";
 
@@ -146,9 +149,9 @@ export class PostgresLease implements Lease {
         if (row !== null && seen !== null && (row.holder === "" || now - seen.since >= leaseMs)) {
           const at = momentNow();
           const epoch = acceptRestored ? (seenBefore ?? row).epoch + skippedEpochs : row.epoch + 1;
-          const { instance } = row;
-          if (await line.takes(row, { holder, site, address, epoch }))
-            return new PostgresLease({ line, mark, instance, holder, epoch, isRestored: acceptRestored, at });
+          const taken = await line.takes(row, { holder, site, address, epoch, isRestored: acceptRestored });
+          if (taken !== null)
+            return new PostgresLease({ line, mark, instance: row.instance, holder, epoch, at, ...taken });
           continue;
         }
         const next = row?.epoch ?? null;
@@ -262,17 +265,25 @@ class Line {
     return rows?.[0] ?? null;
   }
 
-  /** Whether it was taken from the row that was seen; false if another service was faster, or the holder has renewed it. */
+  /**
+   * Takes it from the row that was seen; null if another service was faster, or the holder has renewed it. That the database
+   * was restored is kept in the row of its last run, which the next run replaces once it has settled all others: so the
+   * database counts as restored also if this process ends before.
+   */
   async takes(
     seen: Row,
-    { holder, site, address, epoch }: Own & { site: string; address: string | null },
-  ): Promise<boolean> {
+    { holder, site, address, epoch, isRestored }: Own & { site: string; address: string | null; isRestored: boolean },
+  ): Promise<{ readonly isRestored: boolean } | null> {
     const rows = await this.#run(
-      `update lease set holder = $1, site = coalesce(site, $2), address = $3, epoch = $4, beat = 0
-        where holder = $5 and epoch = $6 and beat = $7 returning epoch`,
-      [holder, site, address, epoch, seen.holder, seen.epoch, seen.beat],
+      `with taken as (
+          update lease set holder = $1, site = coalesce(site, $2), address = $3, epoch = $4, beat = 0
+            where holder = $5 and epoch = $6 and beat = $7 returning epoch
+        ), marked as (update run set id = '${restoredRun}' from taken where $8 = 1)
+        select (select count(*) from run where id = '${restoredRun}') as restored from taken`,
+      [holder, site, address, epoch, seen.holder, seen.epoch, seen.beat, isRestored ? 1 : 0],
     );
-    return rows !== null && rows.length > 0;
+    const taken = rows?.[0];
+    return taken === undefined ? null : { isRestored: isRestored || taken.restored > 0 };
   }
 
   /** The number of renewals; undefined if another service has the lease. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Holder, LeaseOptions } from "../../src/store/lease.ts";
+import { takePostgres } from "../../src/store/open-postgres.ts";
 import { openPostgresStore, type Store } from "../../src/store/store.ts";
 import { onTestFinished } from "../finished.ts";
 import { until, within } from "../until.ts";
@@ -97,6 +98,23 @@ suite("a database that was restored from a backup", () => {
     expect(accepted.lease).toMatchObject({ isRestored: true, epoch: 1001 });
     expect((await accepted.runs.results(id)).map(({ state }) => state)).toEqual(["unknown"]);
     expect((await accepted.commands.add(command)).id).toBeGreaterThan(last.id + 10_000);
+  });
+
+  test("counts as restored until its rows are settled, also if the start that accepted it has ended before", async () => {
+    const [database, markFile] = [await server.database(), join(folder(), "rigbridge.db.lease")];
+    const first = await open(database, { markFile });
+    const last = await first.commands.add(command);
+    await first.close();
+    const url = server.url(database);
+    const early = await takePostgres({ url, now, site: "home", address: null, markFile, acceptRestored: true });
+    await early.database.close();
+    await early.lease.release();
+    const second = await open(database, { markFile });
+    expect(second.lease).toMatchObject({ isRestored: true, epoch: 1002 });
+    expect((await second.commands.get(last.id))?.state).toBe("unknown");
+    expect((await second.commands.add(command)).id).toBeGreaterThan(last.id + 10_000);
+    await second.close();
+    expect((await open(database, { markFile })).lease?.isRestored).toBe(false);
   });
 
   test("is refused by its renewals when its backup was made in the same epoch", async () => {
