@@ -3,11 +3,12 @@ import type { Asked, AskedSession } from "./asked.ts";
 import type { Columns, CopySource, CopyTarget, LeaseSeen, TableReader } from "./copy-ends.ts";
 import type { Row } from "./database.ts";
 import { checkCopyable, refuse } from "./file.ts";
-import { leaseMs } from "./lease.ts";
+import { leaseMs, restoredRun } from "./lease.ts";
 import { sequenceOf } from "./migrations.ts";
 import { checkServer, createStore, first, inSchema, isThere, nameOf, openSession, versionOf } from "./open-postgres.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
 import { literal } from "./postgres-text.ts";
+import { idAfterBackup } from "./run-mark.ts";
 
 const batch = 1_000;
 
@@ -26,12 +27,14 @@ export async function openDatabaseSource(url: string): Promise<CopySource> {
     await session.run("begin isolation level repeatable read read only");
     // With the first statement, everything is read as it is now.
     const lease = await leaseIn(session);
+    const isAsLeft = first(await session.query("select id from run", [])).id !== restoredRun;
     return {
       ...reader(name, session),
-      isAsLeft: true,
+      isAsLeft,
       lastId: async (table) => {
         const last = "case when is_called then last_value else 0 end";
-        return Number(first(await session.query(`select ${last} as last from ${sequenceOf(table)}`, [])).last);
+        const id = Number(first(await session.query(`select ${last} as last from ${sequenceOf(table)}`, [])).last);
+        return isAsLeft || (table !== "command" && table !== "notification") ? id : idAfterBackup(id);
       },
       lease,
       checkUnused: async () => {

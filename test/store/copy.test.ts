@@ -4,6 +4,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type CopyOptions, copyStore, type StorePlace } from "../../src/store/copy.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
+import { takePostgres } from "../../src/store/open-postgres.ts";
 import { openPostgresStore, openStore, type Store } from "../../src/store/store.ts";
 import { onTestFinished } from "../finished.ts";
 import { startRelay } from "../relay.ts";
@@ -94,7 +95,7 @@ const refusal = async (copying: Promise<unknown>): Promise<string> => {
 
 let server: Postgres;
 
-const newDatabase = async (): Promise<StorePlace & { readonly name: string }> => {
+const newDatabase = async (): Promise<{ readonly url: string; readonly name: string }> => {
   const name = await server.database();
   return { name, url: server.url(name) };
 };
@@ -170,6 +171,25 @@ suite("a copy of a store", () => {
     await copied({ file }, { file: back });
     await copied({ file }, database);
     for (const copy of [await openStore({ file: back, now }), await openIn(server.url(database.name))]) {
+      expect((await copy.commands.get(last.id))?.state).toBe("unknown");
+      expect((await copy.commands.add(command)).id).toBeGreaterThan(last.id + 10_000);
+      await copy.close();
+    }
+  });
+
+  test("of a database that was accepted as restored, and not used since, is one of a backup, too", async () => {
+    const [one, other] = [await newDatabase(), await newDatabase()];
+    const back = join(folder(), "back.db");
+    const store = await openIn(one.url);
+    const last = await store.commands.add(command);
+    await store.close();
+    const { url } = one;
+    const early = await takePostgres({ url, now, site: "home", address: null, acceptRestored: true });
+    await early.database.close();
+    await early.lease.release();
+    await copied(one, { file: back });
+    await copied(one, other);
+    for (const copy of [await openStore({ file: back, now }), await openIn(other.url)]) {
       expect((await copy.commands.get(last.id))?.state).toBe("unknown");
       expect((await copy.commands.add(command)).id).toBeGreaterThan(last.id + 10_000);
       await copy.close();
