@@ -76,19 +76,24 @@ export class WaitingRows {
   keep(statements: readonly RowsStatement[]): Promise<void> {
     return this.#turns.run(async () => {
       const text = statements.map(({ upsert: { table }, rows }) => checkedLine([table, rows])).join("");
+      const file = this.#fileFor(performance.now());
+      const isNew = !this.#files.includes(file);
+      try {
+        await appendFile(this.#path(file), text, { mode: 0o600 });
+      } catch (error) {
+        // A part of it may be there; the next rows begin another file.
+        this.#last = null;
+        if (isNew) await rm(this.#path(file), { force: true });
+        // What is too old would keep the disk full.
+        await this.#limit();
+        throw error;
+      }
+      file.bytes += Buffer.byteLength(text);
       if (this.isEmpty) {
         this.#dropped = 0;
         this.#options.log.warn(`The database of the store is away; samples wait in ${this.#options.folder}`);
       }
-      const file = this.#fileFor(performance.now());
-      try {
-        await appendFile(this.#path(file), text, { mode: 0o600 });
-        file.bytes += Buffer.byteLength(text);
-      } catch (error) {
-        // A part of it may be there; the next rows begin another file.
-        this.#last = null;
-        throw error;
-      }
+      if (isNew) this.#files.push(file);
       await this.#limit();
     });
   }
@@ -122,7 +127,6 @@ export class WaitingRows {
       return this.#last;
     const name = `${String(Date.now()).padStart(15, "0")}-${randomBytes(4).toString("hex")}.rows`;
     this.#last = { name, bytes: 0, begun: now };
-    this.#files.push(this.#last);
     return this.#last;
   }
 
@@ -214,7 +218,14 @@ export const patient = (database: Database, waiting: WaitingRows): Database => (
         if (!isAway(error)) throw error;
       }
     }
-    await waiting.keep(rows);
+    try {
+      await waiting.keep(rows);
+    } catch (error) {
+      // The disk takes no more: what waits there, and then these, go to the database if it is back.
+      await waiting.flush((each) => database.write(each));
+      if (!database.isAway) return database.write(statements);
+      throw error;
+    }
     return rows.map((each) => each.rows.length);
   },
 });

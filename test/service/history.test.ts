@@ -14,6 +14,7 @@ import { problem, refusal } from "../errors.ts";
 import { folders } from "../store/folder.ts";
 import { testOfFile } from "../test-of-file.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
+import { axeos, closeAll, withOne } from "./command-bench.ts";
 
 afterEach(closeBenches);
 
@@ -39,6 +40,20 @@ async function openHistory(time = now) {
   const { id } = await bench.service.addMiner({ address: "127.0.0.1:9" }, caller);
   return { ...bench, id, ask: (asked: object) => bench.service.getHistory({ id, ...asked }, caller) };
 }
+
+test("samples that the store refuses keep back nothing else that waits to be written", async () => {
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  let flushes = 0;
+  const append = () => Promise.reject(new Error("refused"));
+  const refusing = { ...store, samples: { ...store.samples, append } };
+  const flush = () => {
+    flushes += 1;
+    return store.flush();
+  };
+  await withOne(axeos, { store: { ...refusing, flush } });
+  await closeAll();
+  expect(flushes).toBeGreaterThan(0);
+});
 
 describe("the range", () => {
   test.each([

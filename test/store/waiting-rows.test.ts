@@ -1,4 +1,14 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import type { Statement } from "../../src/store/database.ts";
@@ -124,6 +134,28 @@ suite("samples that wait for a database that is away", () => {
     await killed.close().catch(() => undefined);
   });
 
+  test("that the disk does not take are written to the database once it is back", async () => {
+    const line = await startLine(server);
+    onTestFinished(() => line.close());
+    const place = join(folder(), "waiting");
+    const store = await openOver(line.urlOf(server.url(await server.database())), place);
+    line.cut();
+    await store.samples.append([sample(1)]);
+    const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+    const keep = jest.spyOn(WaitingRows.prototype, "keep").mockRejectedValue(full);
+    onTestFinished(() => keep.mockRestore());
+    await expect(store.samples.append([sample(2)])).rejects.toMatchObject({ code: "service.store-away" });
+    line.restore();
+    const append = (): Promise<boolean> =>
+      store.samples.append([sample(3)]).then(
+        () => true,
+        () => false,
+      );
+    await until(append, "the samples to be written");
+    expect(await store.samples.read(7, 0, time + 10)).toEqual([1, 2, 3].map(sample));
+    expect(store.waiting()).toEqual({ bytes: 0, dropped: 0 });
+  });
+
   test("that the database refuses are left out, and said", async () => {
     const place = folder();
     const waiting = await open(place);
@@ -169,6 +201,23 @@ describe("the files of waiting samples", () => {
     await expect(waiting.flush(refuse)).rejects.toBe(away);
     await waiting.keep(rows(2));
     expect(await written(waiting)).toEqual([1, 2]);
+  });
+
+  test("are none while the disk takes nothing, and begin again when it does", async () => {
+    const place = folder();
+    const { said, log } = hearing();
+    const waiting = await open(place, log);
+    rmSync(place, { recursive: true });
+    for (const at of [1, 2]) await expect(waiting.keep(rows(at))).rejects.toMatchObject({ code: "ENOENT" });
+    expect([waiting.isEmpty, said]).toEqual([true, []]);
+    mkdirSync(place);
+    await waiting.keep(rows(3));
+    renameSync(place, `${place}.full`);
+    await expect(waiting.keep(rows(4))).rejects.toMatchObject({ code: "ENOENT" });
+    renameSync(`${place}.full`, place);
+    await waiting.keep(rows(5));
+    expect([filesIn(place).length, said.length]).toEqual([2, 1]);
+    expect(await written(waiting)).toEqual([3, 5]);
   });
 
   test("are dropped after an hour, the oldest first, and it is said once", async () => {

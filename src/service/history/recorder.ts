@@ -100,14 +100,15 @@ export class Recorder {
     try {
       if (samples.length > 0) await this.#store.samples.append(samples);
     } finally {
+      // Samples that are refused must not keep back what else waits to be written.
       if (batch.length > 0) await this.#store.memory.saveEnergy(batch);
+      for (const { minerId, energy } of batch) {
+        this.#groupEnergy.add(minerId, energy - (this.#energy.get(minerId) ?? 0));
+        this.#energy.set(minerId, energy);
+      }
+      await this.#groupEnergy.save();
+      await this.#store.flush();
     }
-    for (const { minerId, energy } of batch) {
-      this.#groupEnergy.add(minerId, energy - (this.#energy.get(minerId) ?? 0));
-      this.#energy.set(minerId, energy);
-    }
-    await this.#groupEnergy.save();
-    await this.#store.flush();
   }
 
   /** One write at a time. A failure is logged once; reads and commands continue. */
