@@ -272,6 +272,17 @@ interface SharedStoreOptions extends PostgresStoreOptions, LeaseOptions {
 /** Tables of which a row is the same whenever it is written. */
 const timed = [recentRows, farmSampleRows, farmHashrateRows].map((rowsOf) => rowsOf([]).upsert);
 
+/** Null: the folder cannot be used, which must not end the only service that has the lease. */
+const waitingIn = async (beside: WaitingOptions): Promise<WaitingRows | null> => {
+  try {
+    return await WaitingRows.open(beside, timed);
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    beside.log.warn(`Samples wait in memory only while the database is away: ${beside.folder} cannot be used (${why})`);
+    return null;
+  }
+};
+
 /**
  * Opens a store in a PostgreSQL database, or creates it there, once no other service has its lease. Throws store.refused,
  * with what to change.
@@ -286,7 +297,7 @@ export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptio
     return await assemble({
       durable: database,
       fast: database,
-      waiting: beside === undefined ? null : await WaitingRows.open(beside, timed),
+      waiting: beside === undefined ? null : await waitingIn(beside),
       unsaved: beside === undefined ? null : new WaitingCommands(beside.commands, beside.log),
       markFile: null,
       lease,

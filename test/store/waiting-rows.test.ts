@@ -156,6 +156,25 @@ suite("samples that wait for a database that is away", () => {
     expect(store.waiting()).toEqual({ bytes: 0, dropped: 0 });
   });
 
+  test("are in memory if their folder cannot be made, and it is said", async () => {
+    const line = await startLine(server);
+    onTestFinished(() => line.close());
+    const [place, { said, log }] = [join(folder(), "waiting"), hearing()];
+    writeFileSync(place, "");
+    const store = await openOver(line.urlOf(server.url(await server.database())), place, log);
+    expect(said).toEqual([`Samples wait in memory only while the database is away: ${place} cannot be used (EEXIST)`]);
+    line.cut();
+    await expect(store.samples.append([sample(1)])).rejects.toMatchObject({ code: "service.store-away" });
+    line.restore();
+    const flush = (): Promise<boolean> =>
+      store.flush().then(
+        () => true,
+        () => false,
+      );
+    await until(flush, "the samples to be written");
+    expect([await store.samples.read(7, 0, time + 10), store.waiting()]).toEqual([[sample(1)], null]);
+  });
+
   test("that the database refuses are left out, and said", async () => {
     const place = folder();
     const waiting = await open(place);
