@@ -7,6 +7,8 @@ import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
 
 /** Units chosen within this time are written together. */
 const writeDelayMs = 500;
+/** ms until a write that failed is tried again. */
+const writeAgainMs = 10_000;
 
 /** Where the chosen units outlive the process, as an object of names by device. */
 export interface UnitsPlace {
@@ -41,6 +43,8 @@ export class DisplayUnits {
   readonly #units = new Map<string, DisplayUnit>();
   #writing: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
+  #failing = false;
+  #closed = false;
 
   private constructor(place: UnitsPlace | null, log: Pick<Logger, "warn">) {
     this.#place = place;
@@ -78,6 +82,7 @@ export class DisplayUnits {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     if (this.#writing === undefined) return this.#written;
     clearTimeout(this.#writing);
     this.#write();
@@ -90,8 +95,12 @@ export class DisplayUnits {
     const unit = displayUnitFor(hashrate, rateUnitOf(algorithm));
     if (unit === null) return null;
     this.#units.set(device, unit);
-    if (this.#place !== null) this.#writing ??= setTimeout(() => this.#write(), writeDelayMs).unref();
+    this.#writeIn(writeDelayMs);
     return unit;
+  }
+
+  #writeIn(ms: number): void {
+    if (this.#place !== null && !this.#closed) this.#writing ??= setTimeout(() => this.#write(), ms).unref();
   }
 
   #write(): void {
@@ -101,7 +110,14 @@ export class DisplayUnits {
     const units = Object.fromEntries([...this.#units].map(([device, { name }]) => [device, name]));
     this.#written = this.#written
       .then(() => place.write(units))
-      .catch((error: unknown) => this.#log.warn({ err: error }, `${place.name} cannot be written`));
+      .then(() => {
+        this.#failing = false;
+      })
+      .catch((error: unknown) => {
+        if (!this.#failing) this.#log.warn({ err: error }, `${place.name} cannot be written`);
+        this.#failing = true;
+        this.#writeIn(writeAgainMs);
+      });
   }
 }
 
