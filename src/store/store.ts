@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { z } from "zod";
 import { Mutex } from "../async/index.ts";
 import type { SessionLog } from "../contract/session.ts";
@@ -294,11 +295,13 @@ export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptio
     await lease.release();
   };
   try {
+    // What waits names its store: another one that is opened beside the same files has other miners of the same ids.
+    const instance = await instanceOf(database);
     return await assemble({
       durable: database,
       fast: database,
-      waiting: beside === undefined ? null : await waitingIn(beside),
-      unsaved: beside === undefined ? null : new WaitingCommands(beside.commands, beside.log),
+      waiting: beside === undefined ? null : await waitingIn({ ...beside, folder: join(beside.folder, instance) }),
+      unsaved: beside === undefined ? null : new WaitingCommands(`${beside.commands}-${instance}`, beside.log),
       markFile: null,
       lease,
       now: options.now,
@@ -310,6 +313,9 @@ export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptio
     throw error;
   }
 };
+
+const instanceOf = async ({ tables }: Database): Promise<string> =>
+  (await tables.selectFrom("instance").select("name").executeTakeFirstOrThrow()).name;
 
 interface Parts {
   readonly durable: Database;
@@ -393,7 +399,7 @@ const assemble = async ({
       await part.flush();
     await waiting?.flush((statements) => fast.write(statements));
   };
-  const { name: instance } = await durable.tables.selectFrom("instance").select("name").executeTakeFirstOrThrow();
+  const instance = await instanceOf(durable);
   return {
     ...declaredRows,
     commit: (changes) =>

@@ -16,9 +16,9 @@ const fileBytes = 4 << 20;
 const fileMs = 60_000;
 
 export interface WaitingOptions {
-  /** For samples only; created if it does not exist. */
+  /** For samples only; created if it does not exist. A store has a folder of its own in it. */
   readonly folder: string;
-  /** For commands that are sent for safety. */
+  /** For commands that are sent for safety; the file of a store ends with its name. */
   readonly commands: string;
   readonly log: { info(text: string): void; warn(text: string): void };
 }

@@ -141,6 +141,7 @@ suite("while the database breaks off", () => {
     };
     const one = await withLine({ config: { rules: [hot] } });
     const { bench, id, rig, line, database, place, store } = one;
+    const own = join(place, `commands-${store.instance}`);
     rig.model.temperature = 60;
     await bench.poll(id);
     line.cut();
@@ -148,13 +149,13 @@ suite("while the database breaks off", () => {
     rig.model.temperature = 72;
     await bench.poll(id).catch(() => undefined);
     await until(() => !rig.model.mining, "the rig to be stopped");
-    await until(() => readFileSync(join(place, "commands"), "utf8").includes('"done"'), "the stop to be kept");
-    expect(statSync(join(place, "commands")).mode & 0o777).toBe(0o600);
+    await until(() => readFileSync(own, "utf8").includes('"done"'), "the stop to be kept");
+    expect(statSync(own).mode & 0o777).toBe(0o600);
     await expect(bench.act(id, { action: "reboot" })).rejects.toMatchObject({ code: "service.store-away" });
     expect(rig.requests.writes).toHaveLength(1);
     line.restore();
     await endsAs(one, ["stop done"]);
-    await until(() => !existsSync(join(place, "commands")), "the file to be removed");
+    await until(() => !existsSync(own), "the file to be removed");
     const rows = await server.run("select actor, action, state, cause from rigbridge.command", database);
     expect(rows).toMatchObject([{ actor: "rule:hot", action: "stop", state: "done" }]);
     expect(JSON.parse(String(rows[0]?.cause))).toMatchObject({ kind: "rule", key: "hot", safety: true });
@@ -252,11 +253,12 @@ suite("while the database breaks off", () => {
     await store.commands.move(stopped.id, "done", "stopped");
     const sent = await store.commands.add({ ...row, minerId: 2 }, undefined, true);
     await store.commands.move(sent.id, "sent", "");
-    const kept = readFileSync(join(place, "commands"));
+    const own = join(place, `commands-${store.instance}`);
+    const kept = readFileSync(own);
     const states = async (next: Store) => (await next.commands.list()).map(({ minerId, state }) => [minerId, state]);
     // Once more with the same file, as if it had ended before it could remove that.
     for (const round of [1, 2]) {
-      writeFileSync(join(place, "commands"), kept);
+      writeFileSync(own, kept);
       const next = await openOver(server.url(database), place);
       expect([round, await states(next)]).toEqual([
         round,
@@ -265,7 +267,7 @@ suite("while the database breaks off", () => {
           [1, "done"],
         ],
       ]);
-      expect(existsSync(join(place, "commands"))).toBe(false);
+      expect(existsSync(own)).toBe(false);
       await next.close();
     }
     line.restore();

@@ -95,11 +95,12 @@ suite("samples that wait for a database that is away", () => {
     const moment = { groupId: 0, time, power: 5, mining: 1, total: 1, revenue: null, cost: null, profit: null };
     const hashrates = [{ groupId: 0, time, algorithm: "SHA-256", hashrate: 9, miners: 1 }];
     await store.farmSamples.append({ currency: "USD", samples: [moment], hashrates });
-    const file = only(place);
-    expect([statSync(place).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
+    const own = join(place, store.instance);
+    const file = only(own);
+    expect([statSync(own).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
     expect(store.waiting()).toEqual({ bytes: statSync(file).size, dropped: 0 });
     await expect(store.flush()).rejects.toMatchObject({ code: "service.store-away" });
-    expect(said).toEqual([`The database of the store is away; samples wait in ${place}`]);
+    expect(said).toEqual([`The database of the store is away; samples wait in ${own}`]);
     line.restore();
     await until(
       () =>
@@ -112,7 +113,7 @@ suite("samples that wait for a database that is away", () => {
     expect(await store.samples.read(7, 0, time + 10)).toEqual([0, 1, 2, 3].map(sample));
     const query = { groups: [0], from: 0, to: time + 10, step: 0, currency: "USD", algorithm: "SHA-256" };
     expect(await store.farmSamples.read(query)).toMatchObject([{ time, power: 5, hashrate: 9 }]);
-    expect([store.waiting(), filesIn(place)]).toEqual([{ bytes: 0, dropped: 0 }, []]);
+    expect([store.waiting(), filesIn(own)]).toEqual([{ bytes: 0, dropped: 0 }, []]);
     expect(said.slice(1)).toEqual(["6 samples that waited for the database of the store are written"]);
   });
 
@@ -128,7 +129,7 @@ suite("samples that wait for a database that is away", () => {
     await next.samples.append([sample(1), sample(2)]);
     await next.flush();
     expect(await next.samples.read(7, 0, time + 10)).toEqual([1, 2].map(sample));
-    expect(filesIn(place)).toEqual([]);
+    expect(filesIn(join(place, next.instance))).toEqual([]);
     line.restore();
     stores.shift();
     await killed.close().catch(() => undefined);
@@ -156,13 +157,31 @@ suite("samples that wait for a database that is away", () => {
     expect(store.waiting()).toEqual({ bytes: 0, dropped: 0 });
   });
 
+  test("are not written to another store that is opened beside the same files", async () => {
+    const line = await startLine(server);
+    onTestFinished(() => line.close());
+    const place = join(folder(), "waiting");
+    const killed = await openOver(line.urlOf(server.url(await server.database())), place);
+    const commands = `${join(place, "..", "commands")}-${killed.instance}`;
+    writeFileSync(commands, "");
+    line.cut();
+    await killed.samples.append([sample(1)]);
+    const other = await openOver(server.url(await server.database()), place);
+    await other.flush();
+    expect(await other.samples.read(7, 0, time + 10)).toEqual([]);
+    expect([only(join(place, killed.instance)), readFileSync(commands, "utf8")]).toEqual([expect.anything(), ""]);
+    line.restore();
+  });
+
   test("are in memory if their folder cannot be made, and it is said", async () => {
     const line = await startLine(server);
     onTestFinished(() => line.close());
     const [place, { said, log }] = [join(folder(), "waiting"), hearing()];
     writeFileSync(place, "");
     const store = await openOver(line.urlOf(server.url(await server.database())), place, log);
-    expect(said).toEqual([`Samples wait in memory only while the database is away: ${place} cannot be used (EEXIST)`]);
+    expect(said).toEqual([
+      `Samples wait in memory only while the database is away: ${join(place, store.instance)} cannot be used (ENOTDIR)`,
+    ]);
     line.cut();
     await expect(store.samples.append([sample(1)])).rejects.toMatchObject({ code: "service.store-away" });
     line.restore();
@@ -177,10 +196,14 @@ suite("samples that wait for a database that is away", () => {
 
   test("that the database refuses are left out, and said", async () => {
     const place = folder();
-    const waiting = await open(place);
+    const url = server.url(await server.database());
+    const { instance, close } = await openOver(url, place);
+    stores.pop();
+    await close();
+    const waiting = await open(join(place, instance));
     await waiting.keep([...rows(1), ...rows(2.5), ...rows(3)]);
     const { said, log } = hearing();
-    const store = await openOver(server.url(await server.database()), place, log);
+    const store = await openOver(url, place, log);
     await store.flush();
     expect(said[0]).toMatch(/^1 samples that waited are left out: .* refused a write \(SQLSTATE 22P02\)$/);
     expect(said.slice(1)).toEqual(["2 samples that waited for the database of the store are written"]);
