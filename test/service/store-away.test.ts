@@ -240,7 +240,10 @@ suite("while the database breaks off", () => {
     expect(rig.requests.writes).toHaveLength(1);
     line.restore();
     const command = async () => (await store.commands.list().catch(() => []))[0];
-    await until(async () => (await store.flush().catch(() => null), (await command())?.state === "unknown"), "its end");
+    await until(async () => {
+      await store.flush().catch(() => undefined);
+      return (await command())?.state === "unknown";
+    }, "its end");
     expect((await command())?.message).toMatch(/^It was sent in part: /);
   });
 
