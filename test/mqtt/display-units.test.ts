@@ -11,7 +11,6 @@ test("units that could not be written are written once they can be, with no furt
   const folder = mkdtempSync(join(tmpdir(), "rigbridge-units-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [parent, file] = [join(folder, "place"), join(folder, "place", "units.json")];
-  writeFileSync(parent, "");
   const failed = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();
   const { write, ...place } = unitsIn(file);
@@ -22,11 +21,12 @@ test("units that could not be written are written once they can be, with no furt
   fakeOnly("setTimeout", "clearTimeout");
   const units = await DisplayUnits.open({ ...place, write: watched }, { warn: () => failed.resolve() });
   onTestFinished(() => units.close());
+  // Where the folder would be.
+  writeFileSync(parent, "");
   units.ofAll("farm", [miner({ readings: readings({ algorithm: "sha256", hashrate: 1e12 }) })]);
   jest.advanceTimersByTime(500);
   await failed.promise;
   rmSync(parent);
-  await new Promise(setImmediate);
   jest.advanceTimersByTime(10_000);
   await written.promise;
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ farm: "TH/s" });
