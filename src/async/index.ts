@@ -6,5 +6,4 @@ export { KeyedMutex, Mutex } from "./mutex.ts";
 export { pause } from "./pause.ts";
 export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";
 export { Semaphore, type Slack } from "./semaphore.ts";
-export { type Moment, momentNow, SendDeadline, sendDeadline, sendingBefore } from "./send-deadline.ts";
 export { TurnQueue } from "./turn-queue.ts";

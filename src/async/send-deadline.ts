@@ -40,6 +40,7 @@ export class SendDeadline {
   }
 }
 
+// Imported by its own path, since browsers have no such module, and the client for them uses other parts of this folder.
 const current = new AsyncLocalStorage<SendDeadline>();
 
 /** Runs work of which no byte leaves after the deadline; null: it has none. */

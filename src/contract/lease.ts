@@ -1,4 +1,4 @@
-import type { SendDeadline } from "../async/index.ts";
+import type { SendDeadline } from "../async/send-deadline.ts";
 
 /** The right of one service to act on rigs and others, where several share a store. */
 export interface ActingLease {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "pg";
-import { type Moment, momentNow, SendDeadline } from "../async/index.ts";
+import { type Moment, momentNow, SendDeadline } from "../async/send-deadline.ts";
 import type { ActingLease } from "../contract/lease.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { LeaseMark, type LeasePoint } from "./lease-mark.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { momentNow, SendDeadline, sendDeadline, sendingBefore } from "../../src/async/index.ts";
+import { momentNow, SendDeadline, sendDeadline, sendingBefore } from "../../src/async/send-deadline.ts";
 import { fakeOnly } from "../fake-timers.ts";
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { momentNow, SendDeadline, sendingBefore } from "../../src/async/index.ts";
+import { momentNow, SendDeadline, sendingBefore } from "../../src/async/send-deadline.ts";
 import type { PolledRig } from "../../src/fleet/poller.ts";
 import { WorkerPoller, type WorkerPollerOptions } from "../../src/fleet/workers/worker-poller.ts";
 import { CommandExecutor } from "../../src/service/commands/command-executor.ts";

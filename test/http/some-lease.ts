@@ -1,4 +1,4 @@
-import { SendDeadline } from "../../src/async/index.ts";
+import { SendDeadline } from "../../src/async/send-deadline.ts";
 import type { ActingLease } from "../../src/contract/lease.ts";
 
 /** The lease of an active service. */

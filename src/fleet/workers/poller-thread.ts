@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type BackOff, backOffMs, sendDeadline } from "../../async/index.ts";
+import { type BackOff, backOffMs } from "../../async/index.ts";
+import { sendDeadline } from "../../async/send-deadline.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { SendDeadline, sendingBefore } from "../../async/index.ts";
+import { SendDeadline, sendingBefore } from "../../async/send-deadline.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { absentPoolAction } from "../../link/controls.ts";
 import type { PoolLogin, Reading } from "../../link/driver.ts";

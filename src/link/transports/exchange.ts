@@ -1,7 +1,7 @@
 import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
-import { sendDeadline } from "../../async/index.ts";
+import { sendDeadline } from "../../async/send-deadline.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
 import type { Pace } from "../pace.ts";

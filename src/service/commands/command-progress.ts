@@ -1,4 +1,4 @@
-import { type SendDeadline, sendingBefore } from "../../async/index.ts";
+import { type SendDeadline, sendingBefore } from "../../async/send-deadline.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { CommandState } from "../../contract/resources.ts";
 import { detail } from "../../messages/detail.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { Channel } from "../../async/channel.ts";
-import { sendDeadline } from "../../async/index.ts";
+import { sendDeadline } from "../../async/send-deadline.ts";
 import type {
   AgentPermissions,
   ForeignAction,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
-import { momentNow, SendDeadline, sendingBefore } from "../../../src/async/index.ts";
+import { momentNow, SendDeadline, sendingBefore } from "../../../src/async/send-deadline.ts";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
 import { limits } from "../../until.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
