@@ -23,11 +23,10 @@ const connectMs = 2_000;
 
 /**
  * Connections to another service, one for each connection of a client: so a client's requests stay in their order, and
- * the other service knows whose a connection is.
+ * the other service knows whose a connection is. They end with that of the client.
  */
 export class Connections {
-  readonly #agents = new Map<Socket, Agent>();
-  readonly #upgraded = new Set<Duplex>();
+  readonly #agents = new WeakMap<Socket, Agent>();
   readonly #longestBody: number;
 
   /** `longestBody`: bytes; the other service refuses a longer one before it reads it. */
@@ -109,20 +108,12 @@ export class Connections {
     request.pipe(passed);
   }
 
-  close(): void {
-    for (const agent of this.#agents.values()) agent.destroy();
-    for (const socket of this.#upgraded) socket.destroy();
-  }
-
   #agentOf(client: Socket): Agent {
     const known = this.#agents.get(client);
     if (known !== undefined) return known;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     this.#agents.set(client, agent);
-    client.once("close", () => {
-      this.#agents.delete(client);
-      agent.destroy();
-    });
+    client.once("close", () => agent.destroy());
     return agent;
   }
 
@@ -139,17 +130,14 @@ export class Connections {
     client.socket.write(`${lines.join("\r\n")}\r\n\r\n`);
     client.socket.write(head);
     socket.write(client.head);
-    const ends = [client.socket, socket] as const;
-    for (const end of ends) {
-      this.#upgraded.add(end);
-      end.once("close", () => {
-        this.#upgraded.delete(end);
-        for (const each of ends) each.destroy();
-      });
+    for (const [end, other] of [
+      [client.socket, socket],
+      [socket, client.socket],
+    ] as const) {
+      end.on("error", () => end.destroy());
+      end.once("close", () => other.destroy());
+      end.pipe(other);
     }
-    client.socket.pipe(socket);
-    socket.pipe(client.socket);
-    for (const end of ends) end.on("error", () => end.destroy());
   }
 }
 

@@ -123,7 +123,6 @@ export function openStandby({ http, version, log, limits = httpLimits }: Standby
     close: async () => {
       clearTimeout(again);
       queues.close();
-      connections.close();
       if (!server.listening) return;
       const closed = once(server, "close");
       server.close();
