@@ -101,6 +101,8 @@ export async function buildApp({
       routeUpgrades(server, route, (socket) => queues.release(socket));
       return server;
     },
+    // The server answers it itself; Fastify's own handler would cut the connection off before that answer is read.
+    clientErrorHandler: () => {},
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,

@@ -1,10 +1,11 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
 import { refusalLine } from "./log.ts";
 import { problemDocument, problemType } from "./problem.ts";
+import type { RequestQueues } from "./request-queue.ts";
 
 /**
  * Answers input that never became a request (malformed HTTP, headers too large or too slow) and closes the connection.
@@ -13,9 +14,10 @@ import { problemDocument, problemType } from "./problem.ts";
 export function refuseClient(
   error: Error & { code?: string },
   socket: Duplex,
-  current: ServerResponse | undefined,
+  queues: RequestQueues,
   log: FastifyBaseLogger,
 ): void {
+  const current = queues.current(socket);
   // The next request is late only because this one is not answered yet; the connection ends with its answer.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && current?.req.complete) {
     current.once("close", () => socket.destroy());
@@ -29,7 +31,7 @@ export function refuseClient(
   const address = socket instanceof Socket ? socket.remoteAddress : undefined;
   log.info({ status, address, ...refusalLine(problem) }, "refused");
   const body = JSON.stringify({ ...problemDocument(problem), status });
-  socket.end(
+  socket.write(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${problemType}`,
@@ -41,8 +43,8 @@ export function refuseClient(
       "",
       body,
     ].join("\r\n"),
-    () => socket.destroy(),
   );
+  queues.end(socket);
 }
 
 function refusalOf(code: string | undefined): { status: number; problem: RigbridgeError } {

@@ -32,7 +32,7 @@ export function limitedServer(
   });
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
-  server.on("clientError", (error, socket) => refuseClient(error, socket, queues.current(socket), log));
+  server.on("clientError", (error, socket) => refuseClient(error, socket, queues, log));
   const open = new Set<Duplex>();
   connections.set(server, open);
   server.on("connection", (connection: Duplex) => {

@@ -11,6 +11,9 @@ export interface QueueLimits {
   readonly stallTimeout: number;
   /** ms between two checks of the readers. */
   readonly checkInterval: number;
+  /** How many ms longer, and for how many bytes, a connection is read after its last answer. */
+  readonly lingerTimeout: number;
+  readonly lingerBytes: number;
 }
 
 /** Ends the head of a request. */
@@ -39,7 +42,10 @@ export class RequestQueues {
   /** Takes over the requests of a server that has no other listener. */
   serve(server: Server, handle: RequestListener): void {
     server.on("connection", (socket: Socket) => {
-      this.#lines.set(socket, new ConnectionQueue(socket, { handle, room: this.#room, turns: this.#turns }));
+      this.#lines.set(
+        socket,
+        new ConnectionQueue(socket, { handle, room: this.#room, turns: this.#turns, limits: this.#limits }),
+      );
       socket.once("close", () => this.#lines.delete(socket));
     });
     // Without the last two, Node asks a client to send its body before the request has been checked.
@@ -55,6 +61,11 @@ export class RequestQueues {
   /** The response that is being answered on a connection. */
   current(socket: Duplex): ServerResponse | undefined {
     return this.#lines.get(socket)?.current;
+  }
+
+  /** Ends a connection after what is written so that its client gets that, even if it is still sending. */
+  end(socket: Duplex): void {
+    this.#lines.get(socket)?.linger();
   }
 
   /** Stops managing a connection that no longer carries HTTP, but still closes it if the peer stops reading. */
@@ -74,6 +85,7 @@ interface Shared {
   readonly handle: RequestListener;
   readonly room: FairShare;
   readonly turns: TurnQueue;
+  readonly limits: QueueLimits;
 }
 
 interface Exchange {
@@ -87,6 +99,7 @@ class ConnectionQueue {
   readonly #handle: RequestListener;
   readonly #room: FairShare;
   readonly #turns: TurnQueue;
+  readonly #limits: QueueLimits;
   readonly #parties: readonly string[];
   /** Node's listener, which feeds its parser. */
   readonly #parse: (bytes: Buffer) => void;
@@ -100,17 +113,24 @@ class ConnectionQueue {
   #taken = 0;
   #takenAt = performance.now();
 
-  constructor(socket: Socket, { handle, room, turns }: Shared) {
+  constructor(socket: Socket, { handle, room, turns, limits }: Shared) {
     this.#socket = socket;
     this.#handle = handle;
     this.#room = room;
     this.#turns = turns;
+    this.#limits = limits;
     this.#parties = [socket.remoteAddress ?? ""];
     const [parse, ...others] = socket.listeners("data");
     if (parse === undefined || others.length > 0)
       throw new Error("Node's HTTP server does not read its connections as expected");
     this.#parse = (bytes) => Reflect.apply(parse, socket, [bytes]);
     socket.removeAllListeners("data").on("readable", this.#read);
+    const endAtOnce = socket.destroySoon.bind(socket);
+    // Node calls it after the last answer.
+    socket.destroySoon = () => {
+      if (this.#isReleased || !this.#isSending()) endAtOnce();
+      else this.linger();
+    };
     socket.once("close", () => {
       this.#waiting = [];
       if (this.#isAhead) this.#goAhead(false);
@@ -146,6 +166,31 @@ class ConnectionQueue {
   release(): void {
     this.#isReleased = true;
     this.#socket.off("readable", this.#read);
+  }
+
+  /** Whether the client sends more than what has been answered. */
+  #isSending(): boolean {
+    return this.#current?.request.complete === false || this.#socket.readableLength > 0;
+  }
+
+  /**
+   * Ends the connection, but still reads it, until the client has seen the end: bytes that a closed connection gets are
+   * answered by a reset, which makes clients that are still sending lose the answer.
+   */
+  linger(): void {
+    const socket = this.#socket;
+    this.release();
+    let dropped = 0;
+    const timer = setTimeout(() => socket.destroy(), this.#limits.lingerTimeout);
+    socket.on("data", (bytes: Buffer) => {
+      dropped += bytes.length;
+      if (dropped > this.#limits.lingerBytes) socket.destroy();
+    });
+    socket.once("end", () => socket.destroy());
+    socket.once("close", () => clearTimeout(timer));
+    socket.end(() => {
+      if (socket.readableEnded) socket.destroy();
+    });
   }
 
   readonly #read = (): void => {

@@ -106,7 +106,7 @@ export function sendBody({ path, body, inBytes }: WorstBody, { port, key, from }
     socket.setEncoding("latin1").on("data", (part: string) => {
       answer += part;
     });
-    // What is refused before it has all been sent ends in a reset.
+    // Who gets no answer is told below.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);

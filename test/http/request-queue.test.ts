@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { until, within } from "../until.ts";
 import { open, type Served, serve } from "./wire.ts";
@@ -147,4 +148,48 @@ test("a server that closes does not wait for readers that take nothing, nor for 
   await closing.ask("GET", "/health");
   await within(closing.server.close(), "the server to close");
   for (const socket of stuck) socket.destroy();
+});
+
+describe("a client that is refused while it sends", () => {
+  const megabytes = (count: number): string => "x".repeat(count * 1_000_000);
+  const bodyOf = (bytes: number): string =>
+    `POST /api/pools HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+  /** A client that reads nothing before it has sent all: what its connection then says. */
+  const readingLast = async (port: number, bytes: string): Promise<{ failed: boolean; statuses: number[] }> => {
+    const socket = open(port).pause();
+    const failed = await new Promise<boolean>((resolve) => socket.write(bytes, (error) => resolve(error != null)));
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+    });
+    if (!socket.closed) await within(once(socket.resume(), "close"), "the end of the connection");
+    return { failed, statuses: statusesIn(text) };
+  };
+
+  test.each([
+    ["a body that is too large", `${bodyOf(8_000_000)}${megabytes(8)}`, 413],
+    ["headers that are too large", `GET / HTTP/1.1\r\n${host}X-Long: ${megabytes(8)}\r\n\r\n`, 431],
+    ["no HTTP", `GARBAGE\r\n\r\n${megabytes(8)}`, 400],
+  ])("gets the answer although it reads it last: %s", async (_what, bytes, status) => {
+    expect(await readingLast(served.port, bytes)).toEqual({ failed: false, statuses: [status] });
+  });
+
+  test("is cut off after some bytes more", async () => {
+    const strict = await serve({}, { lingerBytes: 100_000, lingerTimeout: 3_600_000 });
+    expect(await readingLast(strict.port, `${bodyOf(40_000_000)}${megabytes(40)}`)).toMatchObject({ failed: true });
+    await strict.server.close();
+  });
+
+  test("is cut off after a while, even if it does not end its side", async () => {
+    const strict = await serve({}, { lingerTimeout: 50 });
+    const socket = connect({ host: "127.0.0.1", port: strict.port, allowHalfOpen: true });
+    const cut = once(socket, "error");
+    socket.resume().once("end", () => {
+      const more = setInterval(() => socket.write("x"), 20);
+      socket.once("close", () => clearInterval(more));
+    });
+    socket.write(bodyOf(8_000_000));
+    await within(cut, "the connection to be cut");
+    await strict.server.close();
+  });
 });
