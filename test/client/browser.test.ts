@@ -61,10 +61,12 @@ describe("in Chromium", () => {
   };
 
   testInBrowser("the page of the README lists the rigs of its own origin, and shows what changes", async () => {
-    const tab = await opened(page.url);
-    await tab.getByText("Desk: Mining").waitFor();
+    const tab = await newPage(800, 600);
+    const broken = new Promise<never>((_, reject) => tab.once("pageerror", reject));
+    await tab.goto(page.url);
+    await Promise.race([tab.getByText("Desk: Mining").waitFor(), broken]);
     await dashboard.service.minerAction({ id: 1_000_000_001, action: "stop" }, caller);
-    await tab.getByText("Desk: Stopped").waitFor();
+    await Promise.race([tab.getByText("Desk: Stopped").waitFor(), broken]);
   });
 
   /** Calls a method in a page, at a service; its error's code and message, or "done". */
@@ -93,9 +95,11 @@ describe("in Chromium", () => {
   testInBrowser("a page of another origin acts and hears events if http.origins lists it", async () => {
     const tab = await opened(page.url);
     let result: string | undefined;
-    void called(tab, dashboard.url).then((said) => {
-      result = said;
-    });
+    void called(tab, dashboard.url)
+      .catch(String)
+      .then((said) => {
+        result = said;
+      });
     await until(async () => {
       await dashboard.readAll();
       return result !== undefined;
