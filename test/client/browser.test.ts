@@ -62,7 +62,11 @@ describe("in Chromium", () => {
 
   testInBrowser("the page of the README lists the rigs of its own origin, and shows what changes", async () => {
     const tab = await newPage(800, 600);
-    const broken = new Promise<never>((_, reject) => tab.once("pageerror", reject));
+    // A module that cannot be loaded is no error of the page, only a failed request.
+    const broken = new Promise<never>((_, reject) => {
+      tab.once("pageerror", reject);
+      tab.once("requestfailed", (request) => reject(new Error(`${request.url()}: ${request.failure()?.errorText}`)));
+    });
     await tab.goto(page.url);
     await Promise.race([tab.getByText("Desk: Mining").waitFor(), broken]);
     await dashboard.service.minerAction({ id: 1_000_000_001, action: "stop" }, caller);
