@@ -27,7 +27,8 @@ export function idsToFollow(): readonly number[] {
   timer = undefined;
   const all = [...parts.values()];
   // Visible rigs first, because the service accepts a limited number.
-  followed = new Set([...all.flatMap(({ visible }) => visible), ...all.flatMap(({ near }) => near)].slice(0, mostIds));
+  const wanted = new Set([...all.flatMap(({ visible }) => visible), ...all.flatMap(({ near }) => near)]);
+  followed = new Set([...wanted].slice(0, mostIds));
   return [...followed];
 }
 
@@ -36,7 +37,8 @@ export function onUnfollowed(listener: () => void): void {
   missed = listener;
 }
 
-function show(part: object, shown: Shown): void {
+/** A part of the page shows these rows now. */
+export function show(part: object, shown: Shown): void {
   parts.set(part, shown);
   if (shown.visible.every((id) => followed.has(id))) return;
   clearTimeout(timer);
