@@ -16,6 +16,19 @@ const longestAnswer = 256_000;
 /** Operations that change nothing before a command or a run is stored, which is bound to the key. */
 const onlyStarts: ReadonlySet<CallName> = new Set(["minerAction", "minerPoolAction", "startBulkAction"]);
 
+/**
+ * Operations of which nothing is to be seen anywhere before their first write is stored, so that their key can be stored
+ * with it. All others reach something else first, such as a channel or a broker that is tried.
+ */
+const storesFirst: ReadonlySet<CallName> = new Set([
+  ...onlyStarts,
+  ...(["addMiner", "changeMiner", "deleteMiner", "addMinerNote", "addGroup", "changeGroup", "deleteGroup"] as const),
+  ...(["savePool", "deletePool", "savePoolGroup", "deletePoolGroup", "saveCoin", "deleteCoin"] as const),
+  ...(["addRule", "changeRule", "deleteRule", "addSchedule", "changeSchedule", "deleteSchedule"] as const),
+  ...(["addMaintenance", "deleteMaintenance", "saveManagedTemplate", "deleteManagedTemplate"] as const),
+  ...(["addChannel", "changeChannel", "deleteChannel", "saveUser", "deleteUser"] as const),
+]);
+
 /** Errors of requests that may have done something. All others refuse a request, which may be sent again. */
 const unclear: ReadonlySet<number> = new Set([500, 502, 504]);
 
@@ -27,7 +40,7 @@ interface Running {
 
 /**
  * Does each write with an `Idempotency-Key` once. A repeat with the same key waits for the first request or gets its
- * answer again. The key is stored before anything is done, and the answer afterwards; if the service stops in between,
+ * answer again. The key is stored with what is done first, or before it, and the answer afterwards; if the service stops in between,
  * the repeat is answered with the command that was bound to the key, or with `idempotency.unknown`.
  */
 export class IdempotentCalls {
@@ -69,9 +82,10 @@ export class IdempotentCalls {
       replayed();
       return earlier.answer === null ? resultOf(name, earlier) : replyIn(earlier.answer);
     }
-    await this.#log.begin(of, request);
+    const begins = storesFirst.has(name);
+    if (!begins) await this.#log.begin(of, request);
     try {
-      const reply = await work();
+      const reply = await (begins ? this.#log.beginWith(of, request, work) : work());
       await this.#log.end(of, request, textOf(name, reply));
       return reply;
     } catch (error) {

@@ -24,7 +24,7 @@ const listLimit = 1_000;
 
 export interface CommandLog {
   /**
-   * Adds a row in state `queued`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
+   * Adds a row in state `queued`, or `done`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
    * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
    * `request` is bound to the command in the same transaction. A command `forSafety` is kept in a file while the store is
    * away, so that a rig can be stopped then.
@@ -176,15 +176,10 @@ export const openCommands = async (
     unwritten.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
   /** Whether the row is on disk now. */
-  const write = async (row: Row, request?: RequestKey): Promise<boolean> => {
+  const write = async (row: Row, more: readonly Statement[] = []): Promise<boolean> => {
     const isWritten = await unlessFullHere(async () => {
       if (unwritten.size + doubtful.size > 0) await flush();
-      await save([
-        saved(row),
-        ...database.idTaken("command", row.id),
-        ...(request === undefined ? [] : [bindRequest(tables, request, { command_id: row.id })]),
-        ...(row.id % pruneEvery === 0 && row.state === "queued" ? [pruning(row.id - 1)] : []),
-      ]);
+      await save([saved(row), ...database.idTaken("command", row.id), ...more]);
     });
     if (isWritten) onDisk = Math.max(onDisk, row.id);
     else unwritten.set(row.id, row);
@@ -211,7 +206,7 @@ export const openCommands = async (
   };
 
   return {
-    add: async ({ minerId, minerName, actor, action, parameters, cause = null }, request, forSafety = false) => {
+    add: async ({ minerId, minerName, actor, action, parameters, cause = null, done }, request, forSafety = false) => {
       if (unwritten.size >= unwrittenLimit) await flush();
       last += 1;
       const time = now();
@@ -225,20 +220,24 @@ export const openCommands = async (
         action,
         parameters: JSON.stringify(parameters),
         cause: cause && JSON.stringify(cause),
-        state: "queued",
-        message: "",
+        state: done === undefined ? "queued" : "done",
+        message: done ?? "",
       };
+      const more = [
+        ...(request === undefined ? [] : [bindRequest(tables, request, { command_id: row.id })]),
+        ...(row.id % pruneEvery === 0 ? [pruning(row.id - 1)] : []),
+      ];
       const mayWait = forSafety && file !== null;
       try {
         if (mayWait && database.isAway) await keep(row);
-        else if (!(await write(row, request))) mark.idGiven("command", row.id);
+        else if (!(await write(row, more))) mark.idGiven("command", row.id);
       } catch (error) {
         if (!isAway(error)) throw error;
         if (!mayWait && doubtful.size < unwrittenLimit) doubtful.add(row.id);
         if (!mayWait) throw error;
         await keep(row);
       }
-      open.set(row.id, row);
+      if (done === undefined) open.set(row.id, row);
       return fromRow(row);
     },
 

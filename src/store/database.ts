@@ -64,6 +64,16 @@ export interface Database {
    * program. Throws store.full.
    */
   write(statements: readonly Statement[]): Promise<readonly number[]>;
+  /**
+   * Runs `work`, whose first write stores these statements too, before its own and in the same transaction; they are not
+   * stored if it writes nothing. Null: a write of its own costs next to nothing.
+   */
+  readonly withFirstWrite: (<T>(statements: readonly Statement[], work: () => Promise<T>) => Promise<T>) | null;
+  /**
+   * The same for frequent records of the service, of tables that nothing else writes: so that no write with a caller waits
+   * behind thousands of rows.
+   */
+  readonly recorder: Database;
   /** Like `write`, for deletions: on a full disk they have space in reserve. */
   free(statements: readonly Statement[]): Promise<readonly number[]>;
   /** The rows of a plain statement. Throws store.refused. */
@@ -87,3 +97,23 @@ export interface Dialect {
   /** `insert into bulk_result (…)`; the values are the number of the run and its rows as JSON. */
   readonly insertResults: string;
 }
+
+/** The same database with other writes. */
+export const writingBy = (database: Database, write: Database["write"], free: Database["free"] = write): Database => ({
+  name: database.name,
+  get isAway() {
+    return database.isAway;
+  },
+  tables: database.tables,
+  dialect: database.dialect,
+  newestCommands: database.newestCommands,
+  withFirstWrite: null,
+  get recorder() {
+    return this;
+  },
+  rows: (statement) => database.rows(statement),
+  lastId: (table) => database.lastId(table),
+  idTaken: (table, id) => database.idTaken(table, id),
+  write,
+  free,
+});

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { RigbridgeError } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
 import { type Database, plain, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
@@ -34,12 +35,14 @@ export interface KeyedRequest {
 }
 
 /**
- * Writes with an `Idempotency-Key`, for 24 h: each has a row before it does anything, and gets its answer afterwards. While
+ * Writes with an `Idempotency-Key`, for 24 h: each has a row with what it does first, and gets its answer afterwards. While
  * the store cannot be written, answers are kept in memory.
  */
 export interface IdempotencyLog {
   find(of: RequestKey): Promise<KeyedRequest | undefined>;
   begin(of: RequestKey, request: string): Promise<void>;
+  /** The same for work whose first effect is a write of this store: the row is added with that write if this takes less time. */
+  beginWith<T>(of: RequestKey, request: string, work: () => Promise<T>): Promise<T>;
   end(of: RequestKey, request: string, answer: string): Promise<void>;
   /** For a request that has done nothing. */
   forget(of: RequestKey): Promise<void>;
@@ -57,8 +60,10 @@ export function bindRequest(
   return request.set(started).where("command_id" in started ? "command_id" : "run_id", "is", null);
 }
 
+const added = "insert into idempotency (caller, key, request, at) values (?, ?, ?, ?) on conflict (caller, key)";
+const insertNew = `${added} do nothing`;
 const insert =
-  "insert into idempotency (caller, key, request, at) values (?, ?, ?, ?) on conflict (caller, key) do update set " +
+  `${added} do update set ` +
   "request = excluded.request, at = excluded.at, command_id = null, run_id = null, answer = null";
 const upsert =
   "insert into idempotency (caller, key, request, answer, at) values (?, ?, ?, ?, ?) " +
@@ -72,6 +77,8 @@ const dropExcess = `delete from idempotency where (caller, key) in (select calle
 export const openIdempotency = async (database: Database, now: () => number): Promise<IdempotencyLog> => {
   const { tables } = database;
   const unwritten = new Map<string, Answered>();
+  /** Requests that are running, some of which may have no row yet. */
+  const running = new Map<string, string>();
   let sincePrune = 0;
   const pruning = (): Statement[] => {
     sincePrune = 0;
@@ -98,6 +105,19 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
     },
   );
 
+  const begun = ({ caller, key }: RequestKey, request: string): readonly Statement[] => {
+    sincePrune += 1;
+    const row = plain(insert, caller, key, request, now());
+    return sincePrune >= pruneEvery ? [row, ...pruning()] : [row];
+  };
+
+  const begin = async (of: RequestKey, request: string): Promise<void> => {
+    await unlessFull(async () => {
+      if (unwritten.size > 0) await flush();
+      await database.write(begun(of, request));
+    });
+  };
+
   return {
     find: async (of) => {
       const kept = unwritten.get(nameOf(of));
@@ -110,19 +130,34 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
         .where("key", "=", of.key)
         .executeTakeFirst();
       // The clock may have been set back.
-      if (row === undefined || Math.abs(now() - row.at) >= keptMs) return undefined;
+      if (row === undefined || Math.abs(now() - row.at) >= keptMs) {
+        const request = running.get(nameOf(of));
+        return request === undefined ? undefined : { request, answer: null, command: null, runId: null };
+      }
       const { id, state, message, ...found } = row;
       const isBound = id !== null && state !== null && message !== null;
       return { ...found, command: isBound ? { id, state, message } : null };
     },
 
-    begin: async ({ caller, key }, request) => {
-      await unlessFull(async () => {
-        if (unwritten.size > 0) await flush();
-        sincePrune += 1;
-        const begun = plain(insert, caller, key, request, now());
-        await database.write(sincePrune >= pruneEvery ? [begun, ...pruning()] : [begun]);
-      });
+    begin,
+
+    beginWith: async (of, request, work) => {
+      if (database.withFirstWrite === null) {
+        await begin(of, request);
+        return work();
+      }
+      if (unwritten.size > 0) await unlessFull(flush);
+      running.set(nameOf(of), request);
+      try {
+        return await database.withFirstWrite(begun(of, request), work);
+      } catch (error) {
+        // A fault, after which it is not known what was done, even if nothing was stored.
+        if (!(error instanceof RigbridgeError))
+          await database.write([plain(insertNew, of.caller, of.key, request, now())]);
+        throw error;
+      } finally {
+        running.delete(nameOf(of));
+      }
     },
 
     end: async (of, request, answer) => {

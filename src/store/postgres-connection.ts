@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, PostgresDialect, sql } from "kysely";
 import type { QueryResult } from "pg";
 import { Semaphore } from "../async/index.ts";
@@ -12,25 +12,17 @@ import {
   plain,
   type Row,
   type Statement,
+  writingBy,
 } from "./database.ts";
 import { sequenceOf } from "./migrations.ts";
-import {
-  awayReason,
-  isFenced,
-  isReadOnly,
-  isRefusal,
-  MayBeStored,
-  notActive,
-  refusal,
-  storeAway,
-} from "./postgres-failures.ts";
+import { awayReason, isRefusal, MayBeStored, refusal } from "./postgres-failures.ts";
+import { PostgresReach } from "./postgres-reach.ts";
 import { PostgresSession } from "./postgres-session.ts";
-import { type Fence, fencing, numbered, storable, textsOf } from "./postgres-text.ts";
+import { type Fence, numbered, storable } from "./postgres-text.ts";
+import { PostgresWriter } from "./postgres-writer.ts";
 import type { Tables } from "./tables.ts";
 
 const readers = 4;
-/** Characters of a message that holds several writes. */
-const longestMessage = 1_000_000;
 
 export interface PostgresOptions {
   readonly url: string;
@@ -44,50 +36,66 @@ export interface PostgresOptions {
 }
 
 /**
- * A store in a PostgreSQL database, over one connection for writes and some for reads. They are opened when they are
+ * A store in a PostgreSQL database, over two connections for writes and some for reads. They are opened when they are
  * needed, also again after they broke.
- *
- * A write is one message that holds all of its statements: the server begins with none before it has the last one, runs
- * them in one transaction, and waits for nobody in between. So a process that is stopped never holds a lock.
  */
 export class PostgresConnection implements Database {
   readonly name: string;
   readonly tables: Kysely<Tables>;
+  readonly recorder: Database;
   readonly #options: PostgresOptions;
-  /** In the order of the calls. */
-  readonly #waiting: Write[] = [];
-  /** Until no write is waiting; null while none is. */
-  #writing: Promise<void> | null = null;
+  readonly #reach: PostgresReach;
+  readonly #writers: Readonly<Record<"acknowledged" | "recorded", PostgresWriter>>;
+  /** What the next write of this call stack stores first. */
+  readonly #first = new AsyncLocalStorage<FirstWrite>();
   readonly #reads = new Semaphore(readers);
-  #writer: PostgresSession | null = null;
   readonly #idle: PostgresSession[] = [];
-  /** The name of the connection for writes, by which the server finds the one before it. */
-  #program = newProgram();
-  /** A write was sent over the last connection and not answered; the server may still be about to run it. */
-  #mayStillWrite = false;
-  /** When it was first not reached; null while it answers. */
-  #awaySince: number | null = null;
   #open = true;
 
   constructor(options: PostgresOptions) {
-    this.name = options.name;
+    const { name, now, timeoutMs, fence = null } = options;
+    this.name = name;
     this.#options = options;
+    this.#reach = new PostgresReach(name, now);
+    const open = (program: string): Promise<PostgresSession> => this.#session(program, false);
+    const writer = (): PostgresWriter => new PostgresWriter({ name, timeoutMs, fence, reach: this.#reach, open });
+    this.#writers = { acknowledged: writer(), recorded: writer() };
     this.tables = new Kysely({ dialect: new ReadDialect((query) => this.#read(query.sql, query.parameters)) });
+    this.recorder = writingBy(this, (statements) => this.#write("recorded", statements));
   }
 
   get isAway(): boolean {
-    return this.#awaySince !== null;
+    return this.#reach.isAway;
   }
 
   async write(statements: readonly Statement[]): Promise<readonly number[]> {
+    const waiting = this.#first.getStore();
+    const first = waiting?.statements;
+    if (waiting === undefined || first == null || first.length === 0) return this.#write("acknowledged", statements);
+    waiting.statements = [];
+    try {
+      const changed = await this.#write("acknowledged", [...first, ...statements]);
+      return changed.slice(first.length);
+    } catch (error) {
+      // Not stored, so the next write does it.
+      if (waiting.statements !== null && !(error instanceof MayBeStored)) waiting.statements = first;
+      throw error;
+    }
+  }
+
+  async withFirstWrite<T>(statements: readonly Statement[], work: () => Promise<T>): Promise<T> {
+    const waiting: FirstWrite = { statements };
+    try {
+      return await this.#first.run(waiting, work);
+    } finally {
+      // What the work has left running writes without them.
+      waiting.statements = null;
+    }
+  }
+
+  async #write(by: "acknowledged" | "recorded", statements: readonly Statement[]): Promise<readonly number[]> {
     this.#checkOpen();
-    const texts = statements.map(textsOf);
-    if (texts.every((each) => each.length === 0)) return texts.map(() => 0);
-    const write = { text: texts.flat().join(";\n"), lengths: texts.map(({ length }) => length) };
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...write, resolve, reject });
-      this.#writing ??= this.#writeWaiting();
-    });
+    return this.#writers[by].write(statements);
   }
 
   free(statements: readonly Statement[]): Promise<readonly number[]> {
@@ -153,105 +161,11 @@ export class PostgresConnection implements Database {
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    await this.#writing;
-    const sessions = [this.#writer, ...this.#idle.splice(0)].filter((session) => session !== null);
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all([...Object.values(this.#writers), ...this.#idle.splice(0)].map((each) => each.close()));
   }
 
   #checkOpen(): void {
     if (!this.#open) throw new RigbridgeError("service.not-ready", `The store ${this.name} is closed`);
-  }
-
-  async #writeWaiting(): Promise<void> {
-    for (let writes = this.#next(); writes.length > 0; writes = this.#next()) await this.#writeTogether(writes);
-    this.#writing = null;
-  }
-
-  /** The writes that waited for the last ones, up to a limit. */
-  #next(): readonly Write[] {
-    let length = 0;
-    const end = this.#waiting.findIndex(({ text }) => {
-      length += text.length;
-      return length > longestMessage;
-    });
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end));
-  }
-
-  /** Writes in one transaction, because each one takes a round trip and a flush of a disk. If it is refused, each alone. */
-  async #writeTogether(writes: readonly Write[]): Promise<void> {
-    try {
-      const changed = await this.#send(writes.map(({ text }) => text).join(";\n"));
-      let at = 0;
-      for (const { lengths, resolve } of writes)
-        resolve(
-          lengths.map((length) => {
-            const counts = changed.slice(at, at + length);
-            at += length;
-            return counts.reduce((sum, count) => sum + count, 0);
-          }),
-        );
-    } catch (error) {
-      if (error instanceof RigbridgeError) for (const { reject } of writes) reject(error);
-      else if (writes.length === 1) writes[0]?.reject(refusal(this.name, error, "write"));
-      else for (const write of writes) await this.#writeTogether([write]);
-    }
-  }
-
-  /** Throws the server's error if it has refused a statement, and so stored nothing. */
-  async #send(text: string): Promise<readonly number[]> {
-    const fence = this.#options.fence ?? null;
-    if (fence === null) return this.#sendAlone(text);
-    const [, ...changed] = await this.#sendAlone(`${fencing(fence)};\n${text}`);
-    return changed;
-  }
-
-  async #sendAlone(text: string): Promise<readonly number[]> {
-    const session = await this.#writerNow();
-    let results: readonly QueryResult[];
-    try {
-      results = await session.run(text);
-    } catch (error) {
-      if (isRefusal(error)) {
-        this.#awaySince = null;
-        if (isFenced(error)) throw notActive(this.name);
-        if (isReadOnly(error)) session.destroy();
-        throw error;
-      }
-      session.destroy();
-      this.#mayStillWrite = true;
-      throw new MayBeStored(this.#away(awayReason(error)));
-    }
-    this.#awaySince = null;
-    return results.map(({ rowCount }) => rowCount ?? 0);
-  }
-
-  /** Nothing is written over a new connection while the server may still run what came over the last one. */
-  async #writerNow(): Promise<PostgresSession> {
-    if (this.#writer?.isOpen) return this.#writer;
-    const program = newProgram();
-    const session = await this.#session(program, false);
-    if (this.#mayStillWrite) await this.#endLast(session);
-    this.#program = program;
-    this.#writer = session;
-    return session;
-  }
-
-  async #endLast(session: PostgresSession): Promise<void> {
-    // The server ends the statement after the whole time.
-    const wait = Math.ceil(this.#options.timeoutMs / 2);
-    const text = `select pg_terminate_backend(pid, ${wait}) as ended from pg_stat_activity where application_name = $1`;
-    try {
-      const { rows } = await session.query(text, [this.#program]);
-      if (rows.every(({ ended }) => ended === 1)) {
-        this.#mayStillWrite = false;
-        return;
-      }
-    } catch (error) {
-      session.destroy();
-      throw this.#away(awayReason(error));
-    }
-    session.destroy();
-    throw this.#away("the server has not ended the connection that broke off");
   }
 
   #read(text: string, values: readonly unknown[]): Promise<QueryResult> {
@@ -260,12 +174,12 @@ export class PostgresConnection implements Database {
       const session = this.#idleReader() ?? (await this.#session("rigbridge", true));
       try {
         const result = await session.query(text, values.map(storable));
-        this.#awaySince = null;
+        this.#reach.answered();
         return result;
       } catch (error) {
         if (isRefusal(error)) throw refusal(this.name, error, "read");
         session.destroy();
-        throw this.#away(awayReason(error));
+        throw this.#reach.away(awayReason(error));
       } finally {
         if (!this.#open) void session.close();
         else if (session.isOpen) this.#idle.push(session);
@@ -286,25 +200,15 @@ export class PostgresConnection implements Database {
     try {
       return await PostgresSession.open({ url, program, readOnly, timeoutMs });
     } catch (error) {
-      throw this.#away(awayReason(error));
+      throw this.#reach.away(awayReason(error));
     }
   }
-
-  #away(why: string): RigbridgeError {
-    this.#awaySince ??= this.#options.now();
-    return storeAway(this.name, this.#awaySince, why);
-  }
 }
 
-interface Write {
-  readonly text: string;
-  /** The number of SQL statements for each given one. */
-  readonly lengths: readonly number[];
-  resolve(changed: readonly number[]): void;
-  reject(error: unknown): void;
+interface FirstWrite {
+  /** None once they are written, or on their way; null once the work has ended. */
+  statements: readonly Statement[] | null;
 }
-
-const newProgram = (): string => `rigbridge ${randomBytes(8).toString("hex")}`;
 
 type Read = (query: CompiledQuery) => Promise<QueryResult>;
 

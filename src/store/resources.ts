@@ -363,9 +363,11 @@ export interface NewCommand {
   readonly action: string;
   /** Without secrets. */
   readonly parameters: CommandParameters;
+  /** The message of one that is done as soon as it is stored, such as a note. */
+  readonly done?: string;
 }
 
-export interface StoredCommand extends NewCommand {
+export interface StoredCommand extends Omit<NewCommand, "done"> {
   readonly cause: CommandCause | null;
   readonly id: number;
   readonly state: (typeof commandStates)[number];

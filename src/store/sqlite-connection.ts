@@ -40,6 +40,8 @@ export interface ConnectionOptions {
 export class SqliteConnection implements Database {
   readonly name: string;
   readonly isAway = false;
+  readonly withFirstWrite = null;
+  readonly recorder = this;
   readonly tables: Kysely<Tables>;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();

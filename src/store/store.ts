@@ -377,16 +377,17 @@ const assemble = async ({
   };
   const sessions = await openSessions(durable);
   const mark = await openRunMark(fast, markFile, now, lease?.isRestored === false);
-  const activePools = await openActivePools(fast);
-  const memory = await openRigMemories(fast);
-  const groupEnergies = await openGroupEnergies(fast);
+  const { recorder } = fast;
+  const activePools = await openActivePools(recorder);
+  const memory = await openRigMemories(recorder);
+  const groupEnergies = await openGroupEnergies(recorder);
   const power = await openPowerMemories(fast);
-  const history = waiting === null ? fast : patient(fast, waiting);
+  const history = waiting === null ? recorder : patient(recorder, waiting);
   const samples = openSamples(history);
   const farmSamples = await openFarmSamples(history);
   const ruleLog = await openRuleLog(fast, now);
   const keptValues = await openKeptValues(fast);
-  const moneyDays = openMoneyDays(fast);
+  const moneyDays = openMoneyDays(recorder);
   // Before the commands, because it reads the state in which the last run left them.
   const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
@@ -397,7 +398,7 @@ const assemble = async ({
   const flush = async (): Promise<void> => {
     for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands, idempotency])
       await part.flush();
-    await waiting?.flush((statements) => fast.write(statements));
+    await waiting?.flush((statements) => recorder.write(statements));
   };
   const instance = await instanceOf(durable);
   return {

@@ -5,7 +5,7 @@ import { Mutex } from "../async/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { StoreWaiting } from "../contract/store-waiting.ts";
 import { checkedLine, checkedValues } from "./checked-lines.ts";
-import type { Database, RowsStatement, Statement, Upsert } from "./database.ts";
+import { type Database, type RowsStatement, type Statement, type Upsert, writingBy } from "./database.ts";
 import { isAway } from "./failures.ts";
 
 /** How long rows wait, and how many bytes; the oldest are dropped first. */
@@ -196,39 +196,31 @@ export class WaitingRows {
  * A database for rows that may wait. While any do, further ones wait behind them, so that nobody waits for a database that
  * does not answer; `WaitingRows.flush` writes them.
  */
-export const patient = (database: Database, waiting: WaitingRows): Database => ({
-  name: database.name,
-  get isAway() {
-    return database.isAway;
-  },
-  tables: database.tables,
-  dialect: database.dialect,
-  newestCommands: database.newestCommands,
-  free: (statements) => database.free(statements),
-  rows: (statement) => database.rows(statement),
-  lastId: (table) => database.lastId(table),
-  idTaken: (table, id) => database.idTaken(table, id),
-  write: async (statements) => {
-    const rows = statements.filter((each) => "rows" in each);
-    if (rows.length < statements.length) return database.write(statements);
-    if (waiting.isEmpty) {
-      try {
-        return await database.write(statements);
-      } catch (error) {
-        if (!isAway(error)) throw error;
+export const patient = (database: Database, waiting: WaitingRows): Database =>
+  writingBy(
+    database,
+    async (statements) => {
+      const rows = statements.filter((each) => "rows" in each);
+      if (rows.length < statements.length) return database.write(statements);
+      if (waiting.isEmpty) {
+        try {
+          return await database.write(statements);
+        } catch (error) {
+          if (!isAway(error)) throw error;
+        }
       }
-    }
-    try {
-      await waiting.keep(rows);
-    } catch (error) {
-      // The disk takes no more: what waits there, and then these, go to the database if it is back.
-      await waiting.flush((each) => database.write(each));
-      if (!database.isAway) return database.write(statements);
-      throw error;
-    }
-    return rows.map((each) => each.rows.length);
-  },
-});
+      try {
+        await waiting.keep(rows);
+      } catch (error) {
+        // The disk takes no more: what waits there, and then these, go to the database if it is back.
+        await waiting.flush((each) => database.write(each));
+        if (!database.isAway) return database.write(statements);
+        throw error;
+      }
+      return rows.map((each) => each.rows.length);
+    },
+    (statements) => database.free(statements),
+  );
 
 const areRows = (rows: unknown, columns: number): rows is RowsStatement["rows"] =>
   Array.isArray(rows) && rows.every((row) => Array.isArray(row) && row.length === columns && row.every(isValue));

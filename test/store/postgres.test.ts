@@ -510,6 +510,72 @@ suite("PostgreSQL", () => {
       expect(await failure(transaction)).toMatchObject({ message: "Only `write` of a store makes transactions" });
     });
 
+    describe("with others before it", () => {
+      const stored = async (store: PostgresConnection) => {
+        const rows = await store.rows(
+          plain("select source, value, xmin::text as by from source_value order by source"),
+        );
+        return { values: Object.fromEntries(rows.map(({ source, value }) => [source, value])), rows };
+      };
+
+      test("is one transaction, once, and its counts are its own", async () => {
+        const store = await newStore();
+        const changed = await store.withFirstWrite([keep("first", "1"), addTo("first", "2")], async () => [
+          await store.write([keep("a", ""), keep("b", "")]),
+          await store.write([addTo("a", "3")]),
+        ]);
+        expect(changed).toEqual([[1, 1], [1]]);
+        const { values, rows } = await stored(store);
+        expect(values).toEqual({ first: "12", a: "3", b: "" });
+        expect(new Set(rows.filter(({ source }) => source !== "a").map(({ by }) => by)).size).toBe(1);
+      });
+
+      test("stores them with the next one if it is refused, and never after the work", async () => {
+        const store = await newStore();
+        const wrong = plain("insert into source_value values ('x', null, '')");
+        await store.withFirstWrite([keep("first", "")], async () => {
+          await failure(store.write([keep("a", ""), wrong]));
+          expect((await stored(store)).values).toEqual({});
+          await store.write([keep("b", "")]);
+        });
+        expect((await stored(store)).values).toEqual({ first: "", b: "" });
+        let late: Promise<unknown> = Promise.resolve();
+        const over = Promise.withResolvers<void>();
+        await store.withFirstWrite([keep("second", "")], async () => {
+          late = over.promise.then(() => store.write([keep("c", "")]));
+        });
+        over.resolve();
+        await late;
+        expect((await stored(store)).values).toEqual({ first: "", b: "", c: "" });
+      });
+    });
+
+    test("does not wait for records of the service", async () => {
+      const database = await server.database();
+      const store = await connect(server.url(database));
+      const other = new Client({ connectionString: server.url(database) });
+      await other.connect();
+      try {
+        await other.query("begin; lock table rigbridge.group_energy");
+        let isRecorded = false;
+        const recorded = store.recorder.write([plain("insert into group_energy values (1, 2)")]).then(() => {
+          isRecorded = true;
+        });
+        await until(async () => {
+          const rows = await server.run("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+          return rows.length > 0;
+        }, "the record to wait");
+        await store.write([keep("x", "1")]);
+        expect(await kept(store)).toBe("1");
+        expect(isRecorded).toBe(false);
+        await other.query("rollback");
+        await recorded;
+        expect(await store.rows(plain("select energy from group_energy"))).toEqual([{ energy: 2 }]);
+      } finally {
+        await other.end();
+      }
+    });
+
     test("of which the process has sent a part when it stops holds no lock", async () => {
       let isCut = false;
       const { port, close } = await startRelay(server, (client, behind) => {

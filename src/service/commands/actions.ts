@@ -103,7 +103,8 @@ export const loopAction =
   async (entry, action, caller, access) => {
     const message = await loops.take(action, entry.facts.id, access);
     if (action.action !== "set_target_temperature") return message;
-    return executor.record(commandSpec(entry, action), caller, async () => message);
+    await executor.enqueue({ ...commandSpec(entry, action), done: message }, caller);
+    return message;
   };
 
 /** An action as the audit shows it. */

@@ -41,6 +41,8 @@ export interface CommandSpec {
   readonly parameters: Record<string, string | number | boolean>;
   /** The run that the command belongs to. */
   readonly cause?: CommandCause;
+  /** The message of one that is done as soon as it is stored, such as a note. */
+  readonly done?: string;
 }
 
 /** A stored command that is being sent. */

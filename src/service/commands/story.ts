@@ -13,7 +13,7 @@ import type { CommandExecutor } from "./command-executor.ts";
 interface StoryContext {
   readonly registry: Pick<MinerRegistry, "entryFor">;
   readonly accessBook: AccessBook;
-  readonly executor: Pick<CommandExecutor, "record">;
+  readonly executor: Pick<CommandExecutor, "enqueue" | "record">;
   readonly operations: Pick<MiningService, "changeMiner" | "getMiner">;
 }
 
@@ -47,7 +47,7 @@ export function storyOperations({
     },
     addMinerNote: async ({ id, note }, caller) => {
       const entry = registry.entryFor(id, accessBook.of(caller));
-      await executor.record(commandSpec(entry, { action: storyActions.note, note }), caller, async () => "");
+      await executor.enqueue({ ...commandSpec(entry, { action: storyActions.note, note }), done: "" }, caller);
       return done(`Noted of ${entry.facts.name}`);
     },
   };
@@ -57,7 +57,7 @@ export function storyOperations({
 const causeMs = 15 * 60_000;
 
 interface ChangeContext {
-  readonly executor: Pick<CommandExecutor, "record">;
+  readonly executor: Pick<CommandExecutor, "enqueue">;
   readonly store: Pick<Store, "commands">;
   readonly isManaged: (minerId: number) => boolean;
   readonly log: Logger;
@@ -92,7 +92,7 @@ export class ChangeRecorder {
       change.kind === "restart"
         ? commandSpec(entry, { action: storyActions.restart })
         : commandSpec(entry, { action: storyActions.firmware, from: change.from, to: change.to });
-    await this.#context.executor.record(spec, { actor: "service" }, async () => "");
+    await this.#context.executor.enqueue({ ...spec, done: "" }, { actor: "service" });
   }
 
   /** Whether anything was sent to the rig shortly before: also settings restart a miner. */
