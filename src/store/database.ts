@@ -70,7 +70,7 @@ export interface Database {
    */
   readonly withFirstWrite: (<T>(statements: readonly Statement[], work: () => Promise<T>) => Promise<T>) | null;
   /**
-   * The same for frequent records of the service, of tables that nothing else writes: so that no write with a caller waits
+   * The same for frequent records of the service, in rows that nothing else writes: so that no write with a caller waits
    * behind thousands of rows.
    */
   readonly recorder: Database;

@@ -1,14 +1,18 @@
 import { type Database, plain } from "./database.ts";
 
-/** Kept whatever sources are in use: the units in which the MQTT bridge shows hash rates. */
+/** The units in which the MQTT bridge shows hash rates. */
 export const mqttUnits = "mqtt.units";
+/** The batch of money that was added last. */
+export const moneyBatch = "money.batch";
+/** Kept whatever sources are in use. */
+const noSources: ReadonlySet<string> = new Set([mqttUnits, moneyBatch]);
 
 /** The last good value of each external source, as JSON, and when it was read (epoch ms). */
 export interface KeptValues {
   get(source: string): { readonly value: unknown; readonly at: number } | undefined;
   /** Throws store.full. */
   save(source: string, value: unknown, at: number): Promise<void>;
-  /** Drops all other sources, but not `mqttUnits`. Throws store.full. */
+  /** Drops all other sources. Throws store.full. */
   keep(sources: ReadonlySet<string>): Promise<void>;
 }
 
@@ -30,7 +34,7 @@ export const openKeptValues = async (database: Database): Promise<KeptValues> =>
       known.set(source, row);
     },
     keep: async (sources) => {
-      const dropped = [...known.keys()].filter((source) => source !== mqttUnits && !sources.has(source));
+      const dropped = [...known.keys()].filter((source) => !noSources.has(source) && !sources.has(source));
       if (dropped.length === 0) return;
       await database.free(dropped.map((source) => tables.deleteFrom("source_value").where("source", "=", source)));
       for (const source of dropped) known.delete(source);

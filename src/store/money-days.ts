@@ -1,4 +1,7 @@
-import { type Database, plain, type Row, type SqlValue } from "./database.ts";
+import { randomUUID } from "node:crypto";
+import { type Database, plain, type Row, type SqlValue, type Statement } from "./database.ts";
+import { moneyBatch } from "./kept-values.ts";
+import { MayBeStored } from "./postgres-failures.ts";
 import { upsert } from "./upsert.ts";
 
 /** Earnings and costs of a miner on a local date while it was in one group and mined one coin. */
@@ -57,8 +60,13 @@ export interface MoneyRow extends MoneySums {
 }
 
 export interface MoneyDays {
-  /** Adds to what is stored, in one transaction. Throws store.full. */
+  /**
+   * Adds to what is stored, in one transaction. Throws store.full; after `MayBeStored` the batch is left to `settle`, which
+   * is called before anything else is added or read.
+   */
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): Promise<void>;
+  /** Adds the batch that may be stored, unless it is: nothing is ever added twice. */
+  settle(): Promise<void>;
   /** By period, group and subject. */
   sums(query: MoneyQuery): Promise<MoneyRow[]>;
   /** Of these miners together on one date; null without any. */
@@ -120,13 +128,30 @@ const queryFor = (of: MoneySubject): string =>
    from money_day where day between ? and ?
    group by 1, group_id, ${moneySubjects[of]} order by 1, ${moneySubjects[of]}, group_id`;
 
+/** The batch that was added last is stored with it, so that one whose confirmation was lost is not added again. */
+const nowLast =
+  "insert into source_value (source, at, value) values (?, 0, ?) on conflict (source) do update set value = excluded.value";
+const isLast = "update source_value set at = at where source = ? and value = ?";
+
 export const openMoneyDays = (database: Database): MoneyDays => {
   const ofMiners = `select count(*) as miners, ${sums} from money_day
     where day = ? and miner_id in ${database.dialect.oneOfList}`;
+  let doubtful: { readonly id: string; readonly statements: readonly Statement[] } | null = null;
   return {
+    settle: async () => {
+      if (doubtful === null) return;
+      const { id, statements } = doubtful;
+      // A write, because it waits until the server has ended the one in doubt.
+      const [isStored] = await database.write([plain(isLast, moneyBatch, id)]);
+      if (isStored === 0) await database.write(statements);
+      doubtful = null;
+    },
     add: async (batch) => {
       const days = [...batch];
-      await database.write([
+      if (days.length === 0) return;
+      const id = JSON.stringify(randomUUID());
+      const statements = [
+        plain(nowLast, moneyBatch, id),
         dayRows(
           days.map(([key, sums]) => [
             ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
@@ -137,7 +162,13 @@ export const openMoneyDays = (database: Database): MoneyDays => {
         totalRows(
           days.flatMap(([{ minerId, currency }, { cost }]) => (cost === null ? [] : [[minerId, currency, cost]])),
         ),
-      ]);
+      ];
+      try {
+        await database.write(statements);
+      } catch (error) {
+        if (error instanceof MayBeStored) doubtful = { id, statements };
+        throw error;
+      }
     },
     sums: async ({ of, letters, from, to, currency }) => {
       const rows = await database.rows(plain(queryFor(of), letters, ...currencies(currency), from, to));

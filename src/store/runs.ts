@@ -113,14 +113,22 @@ export interface RunLog {
   results(id: number): Promise<Required<NewResult>[]>;
   turns(id: number): Promise<RunTurn[]>;
   running(): Promise<StoredRun[]>;
-  /** From queued to sent; false if it is no longer queued. `commandId`: `noCommand`, or null until `bind`. */
+  /**
+   * From queued to sent; false if it was cancelled. `commandId`: `noCommand`, or null until `bind`. Like `next`, it may be
+   * called again if it is not known to be stored.
+   */
   claim(id: number, minerId: number, commandId?: number | null): Promise<boolean>;
   bind(id: number, minerId: number, commandId: number): Promise<void>;
   /** Sets the message of a queued miner, such as the time until which it waits. */
   note(id: number, minerId: number, message: string): Promise<void>;
   end(id: number, result: RunResult): Promise<void>;
-  /** Stores the result of a step; the miner is then in this state. */
-  next(id: number, minerId: number, result: StepResult, then: Omit<RunResult, "minerId">): Promise<void>;
+  /** Stores the result of a step, by its place; the miner is then in this state. */
+  next(
+    id: number,
+    turn: { minerId: number; step: number },
+    result: StepResult,
+    then: Omit<RunResult, "minerId">,
+  ): Promise<void>;
   /** Cancels queued miners, with this message, and a running run. Resolves with the number of miners. */
   cancel(id: number, message: string): Promise<number>;
   finish(id: number): Promise<void>;
@@ -163,7 +171,7 @@ export const openRuns = async (database: Database, mark: RunMark, now: () => num
     return row === undefined ? undefined : fromRow(row);
   };
   const finished = `update bulk_result set state = ?, message = ?, step = step + 1, command_id = null,
-    past = ${dialect.appended("past")} where bulk_action_id = ? and miner_id = ?`;
+    past = ${dialect.appended("past")} where bulk_action_id = ? and miner_id = ? and step = ?`;
 
   return {
     add: async ({ cause = null, occurrence = null, steps = null, waits = 0, ...run }, results, request) => {
@@ -249,7 +257,7 @@ export const openRuns = async (database: Database, mark: RunMark, now: () => num
       let isWritten = false;
       try {
         const [changed = 0] = await database.write([
-          ofMiner(id, minerId).set(claimed).where("state", "=", "queued"),
+          ofMiner(id, minerId).set(claimed).where("state", "in", ["queued", "sent"]),
           ...counting.statements,
         ]);
         isWritten = true;
@@ -271,8 +279,8 @@ export const openRuns = async (database: Database, mark: RunMark, now: () => num
       await database.write([ofMiner(id, minerId).set({ state, message })]);
     },
 
-    next: async (id, minerId, result, { state, message }) => {
-      await database.write([plain(finished, state, message, JSON.stringify(result), id, minerId)]);
+    next: async (id, { minerId, step }, result, { state, message }) => {
+      await database.write([plain(finished, state, message, JSON.stringify(result), id, minerId, step)]);
     },
 
     cancel: async (id, message) => {

@@ -72,11 +72,21 @@ describe("bulk actions", () => {
     await store.close();
   });
 
-  test("that are cancelled change only queued miners, and a miner is claimed once", async () => {
+  test("that are cancelled change only queued miners, and a claim and a result may be stored again", async () => {
     const store = await openStore({ file: ":memory:", now });
     const { id } = await store.runs.add(job, queued(1, 2, 3));
     expect(await store.runs.claim(id, 1)).toBe(true);
-    expect(await store.runs.claim(id, 1)).toBe(false);
+    expect(await store.runs.claim(id, 1)).toBe(true);
+    const done = { state: "done", message: "OK", commandId: null } as const;
+    const next = (step: number) =>
+      store.runs.next(id, { minerId: 1, step }, done, { state: "queued", message: `After ${step}` });
+    await next(0);
+    await next(0);
+    expect(await store.runs.turns(id)).toMatchObject([{ step: 1, past: [done] }, { step: 0 }, { step: 0 }]);
+    await next(1);
+    await store.runs.claim(id, 1);
+    await next(1);
+    expect(await store.runs.turns(id)).toMatchObject([{ step: 2, past: [done, done], state: "sent" }, {}, {}]);
     expect(await store.runs.cancel(id, "Not now")).toBe(2);
     expect(await store.runs.claim(id, 2)).toBe(false);
     expect(await told(store, id)).toEqual(["1 sent", "2 cancelled Not now", "3 cancelled Not now"]);
@@ -140,7 +150,7 @@ describe("bulk actions", () => {
       const steps = await first.runs.add(job, queued(1));
       await first.runs.next(
         steps.id,
-        1,
+        { minerId: 1, step: 0 },
         { state: "done", message: "", commandId: null },
         { state: "queued", message: "" },
       );
@@ -220,7 +230,7 @@ describe("runs of rules", () => {
     await first.runs.bind(id, 5, row.id);
     await first.commands.move(row.id, "done", "OK");
     const done = { state: "done", message: "OK", commandId: row.id } as const;
-    await first.runs.next(id, 5, done, { state: "queued", message: "" });
+    await first.runs.next(id, { minerId: 5, step: 0 }, done, { state: "queued", message: "" });
     await first.runs.note(id, 5, "Waits until noon");
     // A message was about to be sent, and a command was given to a rig.
     await first.runs.claim(id, 6, noCommand);

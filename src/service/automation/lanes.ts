@@ -121,6 +121,7 @@ export class Lanes {
       await this.stored(() => runs.end(job.id, { minerId, state: result.state, message: result.message }));
       return false;
     }
+    const { step } = lane;
     lane.past.push(result);
     lane.step += 1;
     const isLast = lane.step === job.steps.length;
@@ -128,7 +129,9 @@ export class Lanes {
     const queued = isCancelled
       ? ({ state: "cancelled", message: "Cancelled before it was sent" } as const)
       : ({ state: "queued", message: "" } as const);
-    await this.stored(() => runs.next(job.id, minerId, result, isLast ? together(job.steps, lane.past) : queued));
+    await this.stored(() =>
+      runs.next(job.id, { minerId, step }, result, isLast ? together(job.steps, lane.past) : queued),
+    );
     return !isLast;
   }
 

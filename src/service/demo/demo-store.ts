@@ -1,14 +1,15 @@
-import type {
-  Collection,
-  CommandLog,
-  MoneyDays,
-  NotificationLog,
-  RuleLog,
-  RunLog,
-  Store,
-  Stored,
-  StoredCommand,
-  StoredNotification,
+import {
+  type Collection,
+  type CommandLog,
+  MayBeStored,
+  type MoneyDays,
+  type NotificationLog,
+  type RuleLog,
+  type RunLog,
+  type Store,
+  type Stored,
+  type StoredCommand,
+  type StoredNotification,
 } from "../../store/index.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 
@@ -195,9 +196,17 @@ function bothMoneyDays(own: MoneyDays, demo: MoneyDays, shown: () => boolean): M
   return {
     add: async (batch) => {
       const isOfDemo = Object.groupBy(batch, ([{ minerId }]) => (isDemo(minerId) ? "demo" : "own"));
-      await own.add(isOfDemo.own ?? []);
-      await demo.add(isOfDemo.demo ?? []);
+      const addDemo = (): Promise<void> => demo.add(isOfDemo.demo ?? []);
+      try {
+        await own.add(isOfDemo.own ?? []);
+      } catch (error) {
+        // The caller does not add this batch again.
+        if (error instanceof MayBeStored) await addDemo();
+        throw error;
+      }
+      await addDemo();
     },
+    settle: () => own.settle(),
     sums: async (query) => (await Promise.all(days().map((each) => each.sums(query)))).flat(),
     ofMiners: (date, minerIds, currency) => {
       const ids = Array.from(minerIds);

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { Mutex } from "../../async/index.ts";
-import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
+import { MayBeStored, type MoneyDays, type MoneyKey, type MoneySums } from "../../store/index.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
 import type { Rates } from "./rates.ts";
@@ -107,6 +107,7 @@ export class Ledger {
     const { days, rates } = this.#options;
     const { currency } = rates;
     return this.#turns.run(async () => {
+      await days.settle();
       const stored = await days.ofMiners(date, minerIds, currency);
       const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
         key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
@@ -128,12 +129,15 @@ export class Ledger {
   save(): Promise<void> {
     const { localTime, now, settings, days } = this.#options;
     return this.#turns.run(async () => {
+      await days.settle();
       if (this.#unsaved.size === 0) return;
       const batch = this.#unsaved;
       this.#unsaved = new Map();
       try {
         await days.add([...batch.values()].map(({ key, sums }) => [key, sums] as const));
       } catch (error) {
+        // What may be stored is settled before the next write.
+        if (error instanceof MayBeStored) throw error;
         const later = this.#unsaved;
         this.#unsaved = batch;
         for (const { key, sums } of later.values()) this.#sum(key, sums);
