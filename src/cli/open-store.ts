@@ -20,7 +20,7 @@ export interface ServiceStoreOptions {
 }
 
 /** ms until a database is asked again that is away. */
-const askAgainMs = 1_000;
+export const askAgainMs = 1_000;
 
 /**
  * The store of a service. In a PostgreSQL database it is shared: while another service of the site is active, this one only
@@ -47,6 +47,7 @@ export async function openServiceStore(
     ended.abort();
     await standby.close();
   });
+  shutdown.startWaits = true;
   let isKnown = isAgain;
   const waiting = (holder: Holder | null): void => {
     isKnown = true;
@@ -77,12 +78,13 @@ export async function openServiceStore(
     if (ended.signal.aborted) await new Promise(() => undefined);
     throw error;
   } finally {
+    shutdown.startWaits = false;
     await standby.close();
   }
 }
 
 /** The database is away, or another service has taken over while this one opened the store. */
-const passes = (error: unknown): boolean =>
+export const passes = (error: unknown): boolean =>
   error instanceof RigbridgeError && ["service.store-away", "service.no.active"].includes(error.code);
 
 function checkWritable(markFile: string, log: Logger): void {

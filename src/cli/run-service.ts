@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, readConfig, resolved } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -26,7 +27,7 @@ import { LiveBridge } from "./live-bridge.ts";
 import { LiveCentreLink } from "./live-centre-link.ts";
 import { LiveRemoteWrite } from "./live-remote-write.ts";
 import { openLog } from "./log.ts";
-import { openServiceStore } from "./open-store.ts";
+import { askAgainMs, openServiceStore, passes } from "./open-store.ts";
 import { LiveOwnAgent } from "./own-agent.ts";
 import { showWelcome } from "./show-welcome.ts";
 import { Shutdown } from "./shutdown.ts";
@@ -51,6 +52,8 @@ interface Place {
   readonly usualFile: string;
   /** The addresses at which other machines reach this one. */
   readonly ownHosts: () => readonly string[];
+  /** Called once the store is open. */
+  readonly opened: () => void;
   /** Closes everything, reads the configuration again and restarts in this process. */
   readonly restart: NonNullable<BridgeOptions["restart"]>;
 }
@@ -89,6 +92,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   let wasSignalled = false;
   /** Of the first start only: a database that is restored later is refused. */
   let { acceptRestored } = options;
+  /** Once a store was opened. */
   let isAgain = false;
   shutdown.takeSignals(log, () => {
     if (running === null) wasSignalled = true;
@@ -96,7 +100,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   });
   const runAgain = (next: Start): void => {
     running = null;
-    void shutdown.restart(log, () => run(next));
+    void shutdown.restart(log, () => runWithStore(next));
   };
   const run = async (begin: Start): Promise<void> => {
     for (const warning of begin.warnings) log.warn(warning);
@@ -107,11 +111,13 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         const next = await read();
         return () => runAgain(next);
       },
+      opened: () => {
+        isAgain = true;
+        acceptRestored = undefined;
+      },
     };
     const started = await start(begin, place, { ...options, acceptRestored, isAgain }, log, shutdown);
-    isAgain = true;
     const { service, served, listening, announced, loginCode, lost } = started;
-    acceptRestored = undefined;
     running = service;
     if (wasSignalled) void reload(service, log);
     wasSignalled = false;
@@ -125,8 +131,21 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
       runAgain(await read().catch((error: unknown) => unread(error, begin, log)));
     });
   };
+  /** Waits for a store that goes away, or to another service, during the start. */
+  const runWithStore = async (begin: Start): Promise<void> => {
+    for (;;)
+      try {
+        return await run(begin);
+      } catch (error) {
+        if (!isAgain || !passes(error)) throw error;
+        log.warn({ err: error }, "The store was lost while this service started; it starts again");
+        await shutdown.closeParts(log);
+        await sleep(askAgainMs);
+        if (shutdown.isClosing) return;
+      }
+  };
   try {
-    await run(first);
+    await runWithStore(first);
   } catch (error) {
     await shutdown.close(log);
     throw withAdvice(error, first.file);
@@ -207,7 +226,7 @@ interface StartOptions {
 
 async function start(
   { file, source, config: { store: place, http: listened } }: Start,
-  { usualFile, ownHosts, restart }: Place,
+  { usualFile, ownHosts, restart, opened }: Place,
   { demo: wantsDemo, withoutRules = false, acceptRestored = false, isAgain, data }: StartOptions,
   log: Logger,
   shutdown: Shutdown,
@@ -221,6 +240,7 @@ async function start(
   const storeOptions = { address, files, acceptRestored, isAgain };
   const store = await openServiceStore({ store: place, http: listened }, storeOptions, version, log, shutdown);
   shutdown.add("store", () => store.close());
+  opened();
   const { miners, sites } = source.base.config;
   const isAlone = miners.length + sites.length + minersIn(store) === 0 && !hasSites(store);
   const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;

@@ -12,6 +12,8 @@ const sameSignalMs = 500;
 
 /** Everything that was started, to be closed in reverse order. */
 export class Shutdown {
+  /** While a start waits for something outside, which may take days: closing then does not wait for the start. */
+  startWaits = false;
   readonly #parts: Part[] = [];
   #closing: Promise<void> | undefined;
   #restarting: Promise<void> | undefined;
@@ -27,8 +29,13 @@ export class Shutdown {
 
   /** In reverse order; a part that fails to close does not keep the others from closing. */
   close(log: Logger): Promise<void> {
-    this.#closing ??= (this.#restarting ?? Promise.resolve()).then(() => this.#closeAll(log));
+    const starting = this.startWaits ? undefined : this.#restarting;
+    this.#closing ??= Promise.resolve(starting).then(() => this.closeParts(log));
     return this.#closing;
+  }
+
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
   }
 
   /**
@@ -37,19 +44,20 @@ export class Shutdown {
   async restart(log: Logger, start: () => Promise<void>): Promise<void> {
     if (this.#closing !== undefined || this.#restarting !== undefined) return;
     log.info("Restarting ...");
-    const restarted = this.#closeAll(log).then(() => (this.#closing === undefined ? start() : undefined));
+    const restarted = this.closeParts(log).then(() => (this.#closing === undefined ? start() : undefined));
     this.#restarting = restarted.catch(() => undefined);
     try {
       await restarted;
     } catch (error) {
       log.fatal({ err: error }, "The restart failed");
-      await this.#closeAll(log);
+      await this.closeParts(log);
       process.exit(1);
     }
     this.#restarting = undefined;
   }
 
-  async #closeAll(log: Logger): Promise<void> {
+  /** What was started so far. */
+  async closeParts(log: Logger): Promise<void> {
     const parts = this.#parts.splice(0).toReversed();
     for (const { name, close } of parts) {
       try {

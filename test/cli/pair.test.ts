@@ -1,9 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
+import { startRelay } from "../relay.ts";
 import { LeaseRecord, recordLease } from "../store/lease-record.ts";
 import { startLine } from "../store/line.ts";
 import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts";
@@ -138,6 +140,48 @@ suite("a pair of services", () => {
     const record = await LeaseRecord.read(run);
     expect(record).toMatchObject({ epoch: 3, wrong: [] });
     for (const line of lines) await line.close();
+
+    other.service.signal("SIGTERM");
+    expect(await other.service.ended).toMatchObject({ code: 0 });
+    expect(other.service.said()).not.toContain("Shutdown did not finish");
+  });
+
+  test("start again if the database goes away during a restart, after the store was opened", async () => {
+    const database = await server.database();
+    let isRestarting = false;
+    let isAway = false;
+    const sockets = new Set<Socket>();
+    const relay = await startRelay(server, (client, behind) => {
+      for (const socket of [client, behind]) {
+        sockets.add(socket);
+        socket.on("close", () => sockets.delete(socket));
+      }
+      if (isAway) return void client.destroy();
+      behind.pipe(client);
+      client.on("data", (bytes: Buffer) => {
+        // The service reads it once it has its store.
+        isAway ||= isRestarting && bytes.includes("from money_total");
+        if (isAway) for (const socket of sockets) socket.destroy();
+        else behind.write(bytes);
+      });
+    });
+    const url = server.url(database).replace(`${server.host}:${server.port}`, `127.0.0.1:${relay.port}`);
+    const { service, url: address } = await member("one", database, active, url);
+    expect(await ask(address, "/api/groups", { name: "attic" })).toMatchObject({ status: 201 });
+    isRestarting = true;
+    await server.run("update rigbridge.lease set holder = 'another', epoch = epoch + 1", database);
+    const { said } = service;
+    await until(() => said().includes("The store was lost while this service started"), "it to go away", {
+      details: said,
+    });
+    isRestarting = false;
+    isAway = false;
+    await until(() => said().split(active).length === 3, "the service to be ready again", { details: said });
+    expect((await ask(address, "/api/groups")).body).toContainEqual(expect.objectContaining({ name: "attic" }));
+    service.signal("SIGTERM");
+    expect(await service.ended).toMatchObject({ code: 0 });
+    expect(said()).not.toMatch(/restart failed|secret/);
+    await relay.close();
   });
 
   test("is of one site; doctor and backup say what its store is", async () => {
