@@ -179,7 +179,8 @@ export const openCommands = async (
   const write = async (row: Row, more: readonly Statement[] = []): Promise<boolean> => {
     const isWritten = await unlessFullHere(async () => {
       if (unwritten.size + doubtful.size > 0) await flush();
-      await save([saved(row), ...database.idTaken("command", row.id), ...more]);
+      const numbered = row.id > onDisk ? database.idTaken("command", row.id) : [];
+      await save([saved(row), ...numbered, ...more]);
     });
     if (isWritten) onDisk = Math.max(onDisk, row.id);
     else unwritten.set(row.id, row);

@@ -4,6 +4,7 @@ import type { CommandState } from "../contract/resources.ts";
 import { type Database, plain, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
+import { KnownKeys } from "./known-keys.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long a key is known, ms. */
@@ -85,6 +86,9 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
     return [plain(dropOld, now(), keptMs), plain(dropExcess, keptKeys, keptCharacters)];
   };
   await unlessFull(() => database.free(pruning()));
+  const known = await KnownKeys.open(async () =>
+    (await tables.selectFrom("idempotency").select(["caller", "key"]).execute()).map(nameOf),
+  );
 
   const answered = ({ caller, key, request, answer, at }: Answered): Statement =>
     plain(upsert, caller, key, request, answer, at);
@@ -105,8 +109,18 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
     },
   );
 
+  const stored = (of: RequestKey) =>
+    tables
+      .selectFrom("idempotency")
+      .leftJoin("command", "command.id", "command_id")
+      .select(["request", "answer", "at", "run_id as runId", "command.id", "command.state", "command.message"])
+      .where("caller", "=", of.caller)
+      .where("key", "=", of.key)
+      .executeTakeFirst();
+
   const begun = ({ caller, key }: RequestKey, request: string): readonly Statement[] => {
     sincePrune += 1;
+    known.add(nameOf({ caller, key }));
     const row = plain(insert, caller, key, request, now());
     return sincePrune >= pruneEvery ? [row, ...pruning()] : [row];
   };
@@ -122,13 +136,7 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
     find: async (of) => {
       const kept = unwritten.get(nameOf(of));
       if (kept !== undefined) return { ...kept, command: null, runId: null };
-      const row = await tables
-        .selectFrom("idempotency")
-        .leftJoin("command", "command.id", "command_id")
-        .select(["request", "answer", "at", "run_id as runId", "command.id", "command.state", "command.message"])
-        .where("caller", "=", of.caller)
-        .where("key", "=", of.key)
-        .executeTakeFirst();
+      const row = known.has(nameOf(of)) ? await stored(of) : undefined;
       // The clock may have been set back.
       if (row === undefined || Math.abs(now() - row.at) >= keptMs) {
         const request = running.get(nameOf(of));
@@ -162,6 +170,7 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
 
     end: async (of, request, answer) => {
       const row = { ...of, request, answer, at: now() };
+      known.add(nameOf(of));
       sincePrune += answer.length / charactersLikeKey;
       const isWritten = await unlessFull(() => database.write([answered(row)]));
       if (!isWritten && unwritten.size < unwrittenLimit) unwritten.set(nameOf(of), row);

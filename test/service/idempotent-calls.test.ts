@@ -6,7 +6,9 @@ import { MayBeStored, type Store } from "../../src/store/index.ts";
 import { openStore } from "../any-store.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
+import { folders } from "../store/folder.ts";
 
+const folder = folders();
 const clock = stoppedClock();
 const stores: Store[] = [];
 afterEach(async () => {
@@ -80,6 +82,19 @@ describe("a repeat with the same key", () => {
     // Its row, which the database does not have, would be bound to the key.
     expect(await refusal(ask(unsent, { name: "minerAction", key: "other" }))).toBe("service.store-away");
     expect(await ask(second, { name: "minerAction", key: "other" })).toEqual({ id: 2 });
+  });
+
+  test("gets the first answer from the next process, too", async () => {
+    const file = `${folder()}/a.db`;
+    const of = { caller: "user 1", key: "k" };
+    const first = await openStore({ file, now: clock.now });
+    await first.idempotency.begin(of, "request");
+    await first.idempotency.end(of, "request", "answer");
+    await first.close();
+    const second = await openStore({ file, now: clock.now });
+    stores.push(second);
+    expect(await second.idempotency.find(of)).toMatchObject({ request: "request", answer: "answer" });
+    expect(await second.idempotency.find({ ...of, caller: "user 2" })).toBeUndefined();
   });
 
   test("gets a list as it was", async () => {
