@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan, pair\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan, pair, large-pair\.\n/,
       ),
     });
   });
@@ -115,6 +115,9 @@ describe("the report", () => {
       "pair.write.p99.ms",
       "pair.standby.cpu",
       "pair.standby.memory.mb",
+      "pair.100000at30.lateness.p99",
+      "pair.100000at30.sqlite.p99",
+      "pair.100000at30.memory",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

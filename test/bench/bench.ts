@@ -7,6 +7,7 @@ import { figures, type PartName, shown } from "./figures.ts";
 import { dead, fleet, large } from "./fleets.ts";
 import { idleList } from "./idle.ts";
 import { memory, start, store } from "./keeping.ts";
+import { largePair } from "./large-pair.ts";
 import { LeftOut } from "./left-out.ts";
 import { mcp } from "./mcp.ts";
 import { mqtt } from "./mqtt.ts";
@@ -44,6 +45,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   sites,
   scan: scans,
   pair,
+  "large-pair": largePair,
 };
 
 async function main(args: string[]): Promise<number> {

@@ -29,6 +29,7 @@ export const partNames = [
   "sites",
   "scan",
   "pair",
+  "large-pair",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -489,6 +490,30 @@ export const figures: readonly Figure[] = [
     meaning: "memory of the service that waits",
     unit: "MB",
     aim: 200,
+    better: "less",
+  },
+  {
+    name: "pair.100000at30.lateness.p99",
+    part: "large-pair",
+    meaning: "from a poll's due time to its state, 100,000 rigs at 30 s, samples written to PostgreSQL",
+    unit: "s",
+    aim: 3,
+    better: "less",
+  },
+  {
+    name: "pair.100000at30.sqlite.p99",
+    part: "large-pair",
+    meaning: "the same, samples written to an SQLite file",
+    unit: "s",
+    aim: null,
+    better: "less",
+  },
+  {
+    name: "pair.100000at30.memory",
+    part: "large-pair",
+    meaning: "resident memory of the service over PostgreSQL with them",
+    unit: "GB",
+    aim: null,
     better: "less",
   },
 ];

@@ -32,9 +32,10 @@ export async function fleet(quick: boolean): Promise<Measured[]> {
   ];
 }
 
-const Lateness = z.object({ due: z.int(), met: z.int(), p50: z.number(), p99: z.number() });
+const Lateness = z.object({ due: z.int(), met: z.int(), p50: z.number(), p99: z.number(), most: z.number() });
+const Written = z.object({ rows: z.int(), mostWaiting: z.int() });
 
-interface Watching {
+export interface Watching {
   readonly rigs: number;
   /** s between two reads of a rig. */
   readonly interval: number;
@@ -45,16 +46,31 @@ interface Watching {
   readonly windows: number;
   /** How many take a command once all have been read. */
   readonly steered?: number;
+  /** Where samples are stored; absent: in memory. */
+  readonly store?: Partial<Pick<ServiceSettings, "file" | "database">>;
+  /** s of CPU that the database's server has taken so far. */
+  readonly databaseCpu?: () => number;
 }
 
 /**
  * What became of the polls that were due, window by window, once every rig that answers has been read; at the latest
  * after 90 s, since a service that has more to do than it can may never get there.
  */
-async function lateness({ rigs, interval, workers, silentOfTen, seconds, windows, steered = 0 }: Watching) {
+export async function lateness(watching: Watching) {
+  const {
+    rigs,
+    interval,
+    workers,
+    silentOfTen,
+    seconds,
+    windows,
+    steered = 0,
+    store,
+    databaseCpu = () => 0,
+  } = watching;
   const farm = await startFarm(rigs, { silentOfTen });
   const service = new Service();
-  await service.start(farm.rigs, { interval, workers });
+  await service.start(farm.rigs, { interval, workers, ...store });
   const live = (rigs * (10 - silentOfTen)) / 10;
   const began = performance.now();
   const read = await service.shownWithin(90_000, live);
@@ -64,7 +80,11 @@ async function lateness({ rigs, interval, workers, silentOfTen, seconds, windows
   const steeredBy = secondsSince();
   await service.child.tell("record");
   const from = Date.now();
+  const cpuOfOthers = async () => ({ simulator: (await farm.cpu()) / 1e6, database: databaseCpu() });
+  const before = await cpuOfOthers();
   const watched = await service.watched(seconds * windows);
+  const after = await cpuOfOthers();
+  const written = await service.child.ask(Written, "written");
   // The last ones may be under way, and their samples are written up to 5 s later.
   await wait(7_000);
   const late = await service.child.ask(z.array(Lateness), "lateness", {
@@ -78,17 +98,24 @@ async function lateness({ rigs, interval, workers, silentOfTen, seconds, windows
   const sum = (of: "due" | "met"): number => late.reduce((total, window) => total + window[of], 0);
   const share = watched.cpu / 1e6 / watched.seconds;
   const note = `${sum("met")} of ${sum("due")} due polls done in time, ${Math.round(100 * share)} % of a core`;
+  const missing = read < live ? `, ${live - read} rigs never read before` : "";
   return {
     late,
     firstReads,
     commanded,
     steeredBy,
     resident,
-    note: read < live ? `${note}, ${live - read} rigs never read before` : note,
+    note: note + missing,
+    others: {
+      simulator: (after.simulator - before.simulator) / watched.seconds,
+      database: (after.database - before.database) / watched.seconds,
+    },
+    rows: written.rows / watched.seconds,
+    mostWaiting: written.mostWaiting,
   };
 }
 
-const middle = (late: readonly { p50: number; p99: number }[]): string =>
+export const middle = (late: readonly { p50: number; p99: number }[]): string =>
   `p50 ${Math.round(median(late.map(({ p50 }) => p50)))} ms, p99 ${Math.round(median(late.map(({ p99 }) => p99)))} ms`;
 
 export async function large(quick: boolean): Promise<Measured[]> {

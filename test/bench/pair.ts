@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { freePort } from "../free-port.ts";
@@ -8,6 +8,7 @@ import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts"
 import { inFolder } from "./folder.ts";
 import { answered, program } from "./keeping.ts";
 import { LeftOut } from "./left-out.ts";
+import { cpuOf, residentOf } from "./linux-processes.ts";
 import { type Farm, Service, startFarm, wait } from "./rigs.ts";
 import { type Measured, measured, quantile, ratios } from "./statistics.ts";
 
@@ -109,13 +110,3 @@ async function standbyOf(folder: string, database: string, seconds: number) {
     await ended;
   }
 }
-
-/** Seconds of user and system time, of which Linux counts 100 ticks each (proc(5)). */
-function cpuOf(pid = 0): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-/** Bytes. */
-const residentOf = (pid = 0): number =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;

@@ -11,6 +11,8 @@ export interface Farm {
   readonly rigs: readonly SimulatedRig[];
   /** Requests that it got so far. */
   requests(): Promise<number>;
+  /** µs of CPU so far. */
+  cpu(): Promise<number>;
   end(): Promise<void>;
 }
 
@@ -21,7 +23,8 @@ export async function startFarm(count: number, more: Partial<FarmSettings> = {})
   const child = new Child("farm.ts");
   const settings: FarmSettings = { count, kinds, ports, silentOfTen, stampedSince, switching };
   const rigs = await child.ask(z.array(SimulatedRig), "start", settings);
-  return { rigs, requests: () => child.ask(z.number(), "requests"), end: () => child.end() };
+  const requests = () => child.ask(z.number(), "requests");
+  return { rigs, requests, cpu: () => child.cpu(), end: () => child.end() };
 }
 
 /** ms to wait for every rig. */

@@ -54,6 +54,8 @@ let reads = new Uint32Array();
 /** While somebody asked for them: place and epoch ms of each good read. */
 let recorded: { place: number; time: number }[] | null = null;
 const firstId = 1_000_000_001;
+/** Samples that are stored, and those of which it is not known yet. */
+let written = { rows: 0, waiting: 0, mostWaiting: 0 };
 
 answering({
   start: async (input) => {
@@ -63,9 +65,13 @@ answering({
       ? openStore({ file: file ?? ":memory:", now: Date.now })
       : openPostgresStore({ url: database, now: Date.now, site: "bench", address: null }));
     const append = store.samples.append.bind(store.samples);
-    store.samples.append = (rows) => {
+    store.samples.append = async (rows) => {
       count(rows);
-      return append(rows);
+      written.waiting += rows.length;
+      written.mostWaiting = Math.max(written.mostWaiting, written.waiting);
+      await append(rows);
+      written.waiting -= rows.length;
+      written.rows += rows.length;
     };
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, mcp: true, ...(key === null ? {} : { key }) },
@@ -118,7 +124,9 @@ answering({
   },
   record: () => {
     recorded = [];
+    written = { ...written, rows: 0, mostWaiting: written.waiting };
   },
+  written: () => written,
   /** Of the polls that were due in each window: ms from the due time to the state being there. */
   lateness: (input) => {
     const { windows, length, interval, silentOfTen } = Lateness.parse(input);
@@ -132,7 +140,7 @@ answering({
       // What never came is as late as was watched.
       const watched = Date.now() - from;
       const at = (share: number): number => Math.min(watched, quantile(late, share));
-      return { due: late.length, met, p50: at(0.5), p99: at(0.99) };
+      return { due: late.length, met, p50: at(0.5), p99: at(0.99), most: at(1) };
     });
   },
   resident: () => process.memoryUsage.rss(),
