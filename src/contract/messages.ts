@@ -17,7 +17,7 @@ export interface Messages {
    * returned function to unsubscribe.
    */
   listen(topic: string, handle: (message: ReceivedMessage) => void): () => void;
-  /** Publishes within seconds or not at all; false without a connection. */
+  /** Publishes within seconds, and before the deadline of the work that calls it, or not at all; false without a connection. */
   publish(topic: string, payload: string, retain?: boolean): boolean;
 }
 

@@ -1,3 +1,4 @@
+import { sendDeadline } from "../async/send-deadline.ts";
 import type { Messages, ReceivedMessage } from "../contract/messages.ts";
 import type { Message, MqttLink } from "./mqtt-link.ts";
 
@@ -63,7 +64,9 @@ export class BrokerMessages implements Messages {
   publish(topic: string, payload: string, retain = false): boolean {
     if (this.#link?.isOpen !== true) return false;
     const expiry = retain ? {} : { expiry: expirySeconds };
-    this.#link.publish({ topic, payload, qos: 1, retain, always: true, ...expiry });
+    const deadline = sendDeadline();
+    const sendBefore = deadline === null ? {} : { sendBefore: deadline };
+    this.#link.publish({ topic, payload, qos: 1, retain, always: true, ...expiry, ...sendBefore });
     return true;
   }
 

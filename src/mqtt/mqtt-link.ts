@@ -1,3 +1,5 @@
+import type { SendDeadline } from "../async/send-deadline.ts";
+
 export interface Publication {
   readonly topic: string;
   readonly payload: string;
@@ -10,6 +12,8 @@ export interface Publication {
   readonly correlation?: Buffer;
   /** Also published while another bridge has the topics. */
   readonly always?: true;
+  /** Once it is over, the message is not sent any more. */
+  readonly sendBefore?: SendDeadline;
 }
 
 export interface Message {

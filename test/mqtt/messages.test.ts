@@ -1,9 +1,12 @@
+import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { momentNow, SendDeadline, sendingBefore } from "../../src/async/send-deadline.ts";
 import type { ReceivedMessage } from "../../src/contract/messages.ts";
 import { startBroker } from "../../src/mqtt/broker.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import { startRelay } from "../relay.ts";
 import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
 import { startMosquitto, subscribeAt } from "./mosquitto.ts";
@@ -151,4 +154,50 @@ test("nothing is published while there is no connection, nor later", async () =>
   messages.publish("said/now", "ON");
   await others.until(({ topic }) => topic === "said/now");
   expect(others.received.map(({ topic }) => topic)).not.toContain("said/late");
+});
+
+/** Leads to a broker, and can stop what either of the two sends. */
+async function stoppable(port: number) {
+  const sockets: Record<"client" | "broker", Socket[]> = { client: [], broker: [] };
+  const relay = await startRelay({ host: "127.0.0.1", port }, (client, broker) => {
+    sockets.client.push(client);
+    sockets.broker.push(broker);
+    client.on("data", (bytes) => broker.write(bytes));
+    broker.on("data", (bytes) => client.write(bytes));
+  });
+  closing.push(() => relay.close());
+  return {
+    url: `mqtt://127.0.0.1:${relay.port}`,
+    stop: (from: "client" | "broker") => sockets[from].forEach((socket) => void socket.pause()),
+    go: (from: "client" | "broker") => sockets[from].forEach((socket) => void socket.resume()),
+  };
+}
+
+test.each([
+  // More than it takes at once.
+  ["acknowledges nothing", "broker", Array.from({ length: 20 }, () => "x")],
+  // More than the buffers of the system hold.
+  ["reads nothing", "client", Array.from({ length: 3 }, () => "x".repeat(2_500_000))],
+] as const)("work whose deadline passes while the broker %s publishes nothing any more", async (_, from, before) => {
+  const broker = await startMosquitto();
+  closing.push(() => broker.stop());
+  const others = await subscribeAt(broker.url, ["said/#"]);
+  closing.push(() => others.close());
+  const way = await stoppable(broker.port);
+  const { messages, close } = await messagesAt(way.url);
+  closing.push(close);
+  const lease = new SendDeadline();
+  const publish = (payload: string): boolean => sendingBefore(lease, () => messages.publish("said/plug", payload));
+  lease.moveTo(momentNow(), 3_600_000);
+  way.stop(from);
+  for (const payload of before) messages.publish("filler", payload);
+  publish("late");
+  lease.end();
+  way.go(from);
+  messages.publish("said/plug", "without a deadline");
+  await others.until(({ payload }) => payload === "without a deadline");
+  lease.moveTo(momentNow(), 3_600_000);
+  publish("again");
+  await others.until(({ payload }) => payload === "again");
+  expect(others.received.map(({ payload }) => payload)).toEqual(["without a deadline", "again"]);
 });

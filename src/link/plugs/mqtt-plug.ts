@@ -1,6 +1,8 @@
+import { sendDeadline } from "../../async/send-deadline.ts";
 import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import type { MqttPlugSettings } from "../../contract/plug-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { detail } from "../../messages/detail.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
 import type { Plug, PlugContext } from "./plug.ts";
 
@@ -91,9 +93,16 @@ export function mqttPlug({ topics, payloads }: MqttPlugSettings, context: PlugCo
     },
     switch: async (wanted, signal) => {
       requireBroker(messages);
+      const mayNotSend = (): boolean => sendDeadline()?.isOver === true;
+      if (mayNotSend()) throw new RigbridgeError("service.no.active", detail("command.noLease"));
       if (!messages.publish(topics.set, wanted ? payloads.on : payloads.off))
         throw new RigbridgeError("rig.unreachable", "there is no connection to the MQTT broker");
       if (await reports((is) => is === wanted, switchTimeoutMs, signal)) return;
+      if (mayNotSend())
+        throw new RigbridgeError(
+          "rig.unconfirmed",
+          `The plug may not have been switched at ${topics.set}, because this service no longer has the lease of its store`,
+        );
       const word = wanted ? "on" : "off";
       throw new RigbridgeError(
         "rig.timeout",

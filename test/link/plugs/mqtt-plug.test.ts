@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { momentNow, SendDeadline, sendingBefore } from "../../../src/async/send-deadline.ts";
 import { noMessages } from "../../../src/contract/messages.ts";
 import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
 import { openPlug } from "../../../src/link/plugs/open-plug.ts";
@@ -158,6 +159,25 @@ describe("a plug over MQTT", () => {
       "rig.timeout",
       "The plug was switched on at plug/set, and plug/state did not confirm it in time",
     ]);
+  });
+
+  test("is not switched once its service may not act any more", async () => {
+    const { plug } = await opened();
+    const lease = new SendDeadline();
+    const giveUp = new AbortController();
+    const switchOn = () => problem(sendingBefore(lease, () => plug.switch(true, giveUp.signal)));
+    expect((await switchOn()).code).toBe("service.no.active");
+    lease.moveTo(momentNow(), 3_600_000);
+    const switching = switchOn();
+    await device.until(({ topic }) => topic === all.set);
+    lease.end();
+    giveUp.abort();
+    const { code, message } = await switching;
+    expect([code, message]).toEqual([
+      "rig.unconfirmed",
+      "The plug may not have been switched at plug/set, because this service no longer has the lease of its store",
+    ]);
+    expect(device.received.filter(({ topic }) => topic === all.set)).toHaveLength(1);
   });
 
   test("cannot be reached while there is no broker", async () => {
