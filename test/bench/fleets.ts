@@ -44,6 +44,8 @@ export interface Watching {
   /** s of each window. */
   readonly seconds: number;
   readonly windows: number;
+  /** s that are waited at most until every rig that answers has been read; absent: 90. */
+  readonly firstReadsWithin?: number;
   /** How many take a command once all have been read. */
   readonly steered?: number;
   /** Where samples are stored; absent: in memory. */
@@ -54,7 +56,7 @@ export interface Watching {
 
 /**
  * What became of the polls that were due, window by window, once every rig that answers has been read; at the latest
- * after 90 s, since a service that has more to do than it can may never get there.
+ * after some time, since a service that has more to do than it can may never get there.
  */
 export async function lateness(watching: Watching) {
   const {
@@ -65,6 +67,7 @@ export async function lateness(watching: Watching) {
     seconds,
     windows,
     steered = 0,
+    firstReadsWithin = 90,
     store,
     databaseCpu = () => 0,
   } = watching;
@@ -73,7 +76,7 @@ export async function lateness(watching: Watching) {
   await service.start(farm.rigs, { interval, workers, ...store });
   const live = (rigs * (10 - silentOfTen)) / 10;
   const began = performance.now();
-  const read = await service.shownWithin(90_000, live);
+  const read = await service.shownWithin(1000 * firstReadsWithin, live);
   const secondsSince = (): number => (performance.now() - began) / 1000;
   const firstReads = secondsSince();
   const commanded = steered === 0 ? 0 : await service.child.ask(z.number(), "steer", steered);

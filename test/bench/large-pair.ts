@@ -37,7 +37,11 @@ async function overPostgres(size: Size) {
 }
 
 async function watched(watching: Omit<Watching, "silentOfTen">) {
-  const { late, note, rows, mostWaiting, others, resident } = await lateness({ ...watching, silentOfTen: 0 });
+  const { late, note, rows, mostWaiting, others, resident, firstReads } = await lateness({
+    ...watching,
+    silentOfTen: 0,
+    firstReadsWithin: 600,
+  });
   const share = (cores: number): string => `${Math.round(100 * cores)} %`;
   const most = (Math.max(...late.map((window) => window.most)) / 1000).toFixed(1);
   return {
@@ -45,6 +49,6 @@ async function watched(watching: Omit<Watching, "silentOfTen">) {
     memory: resident / 1e9,
     note:
       `${note}, simulator ${share(others.simulator)}, database ${share(others.database)}; ${middle(late)}, latest ${most} s; ` +
-      `${Math.round(rows)} rows written a second, at most ${mostWaiting} waiting`,
+      `${Math.round(rows)} rows written a second, at most ${mostWaiting} waiting; all read first after ${Math.round(firstReads)} s`,
   };
 }
