@@ -1,9 +1,10 @@
 import { isUnprotected } from "../config/unprotected.ts";
-import { agentPath, type FromAgent, ToAgent } from "../contract/agent.ts";
+import { agentPath, type FromAgent, laterEpochCode, leaseHeader, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import type { ServiceLink, ServiceReceiver } from "./agent.ts";
 import { type ConnectionOptions, OutwardConnection, type OutwardProtocol } from "./outward-connection.ts";
+import type { SeenLease } from "./seen-lease.ts";
 
 export type { ConnectionLimits, ConnectionOptions } from "./outward-connection.ts";
 
@@ -26,7 +27,7 @@ const refusals: Readonly<Record<number, string>> = {
   426: "a proxy between agent and service does not pass WebSockets",
 };
 
-const protocol: OutwardProtocol<ToAgent, FromAgent> = {
+const protocol = (lease: SeenLease): OutwardProtocol<ToAgent, FromAgent> => ({
   path: agentPath,
   parse: (message) => ToAgent.safeParse(message).data,
   answerUnknown: (message) => {
@@ -38,6 +39,19 @@ const protocol: OutwardProtocol<ToAgent, FromAgent> = {
     return { t: "done", n: message.n, error };
   },
   refusal: (status) => refusals[status],
+  refuses: ({ [leaseHeader]: text }, host) => {
+    // Absent: the service has its store alone, or is of an earlier release.
+    const older = typeof text === "string" ? lease.take(text) : null;
+    if (older === null) return null;
+    return {
+      code: laterEpochCode,
+      reason: String(older.seen),
+      sentence:
+        `This agent refuses the service at ${host}: its database is older than the agent has seen it, or a copy (epoch ` +
+        `${older.epoch}; seen: epoch ${older.seen}); if it was restored from a backup, start the service once with ` +
+        "--accept-restored; programs keep running",
+    };
+  },
   needsTls,
   says: {
     connected: (log, host) => log.info(`Connected to the service at ${host}`),
@@ -48,11 +62,12 @@ const protocol: OutwardProtocol<ToAgent, FromAgent> = {
     unknown: (log) =>
       log.warn("The service has sent a message that this agent does not understand; it may need an update"),
   },
-};
+});
 
 /** The connection of a host's agent to its service. */
 export class Connection extends OutwardConnection<ToAgent, FromAgent> {
-  constructor(options: ConnectionOptions, take: (link: ServiceLink) => ServiceReceiver) {
-    super(protocol, options, take);
+  /** `lease`: what the agent has seen of the lease of the service's store. */
+  constructor(options: ConnectionOptions, lease: SeenLease, take: (link: ServiceLink) => ServiceReceiver) {
+    super(protocol(lease), options, take);
   }
 }

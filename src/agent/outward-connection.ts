@@ -1,5 +1,5 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import { type BackOff, backOff, gatherWrites, Liveness } from "../async/index.ts";
@@ -69,6 +69,8 @@ export interface OutwardProtocol<In, Out> {
   answerUnknown(message: unknown): Out | undefined;
   /** Why the service refuses a connection with this HTTP status and code of a problem; undefined: it fails for now. */
   refusal(status: number, code: string | null): string | undefined;
+  /** Why the program refuses a service that answers with these headers; null: it does not. Absent: it refuses none. */
+  refuses?(headers: IncomingHttpHeaders, host: string): Refusal | null;
   /** What is wrong with an address at which the token would be sent in the clear. */
   needsTls(host: string): string;
   readonly says: {
@@ -77,6 +79,13 @@ export interface OutwardProtocol<In, Out> {
     lost(log: Logger, host: string, reason: string): void;
     unknown(log: Logger): void;
   };
+}
+
+/** Code and reason with which the program closes the WebSocket of a service that it refuses, and a sentence for the log. */
+export interface Refusal {
+  readonly code: number;
+  readonly reason: string;
+  readonly sentence: string;
 }
 
 /** ms that a message waits for others: a program closes its connection soon after its answer. */
@@ -133,12 +142,14 @@ export class OutwardConnection<In, Out> {
     }
   }
 
-  #logOnce({ reason, isRefused }: End, service: URL): void {
+  #logOnce({ reason, isRefused, refuses }: End, service: URL): void {
     const { log } = this.#options;
     const { says } = this.#protocol;
-    if (this.#logged.get(service) === reason) return;
-    this.#logged.set(service, reason);
-    if (isRefused) says.refused(log, service.host, reason);
+    const failure = refuses?.sentence ?? reason;
+    if (this.#logged.get(service) === failure) return;
+    this.#logged.set(service, failure);
+    if (refuses !== null) log.error(failure);
+    else if (isRefused) says.refused(log, service.host, reason);
     else says.lost(log, service.host, reason);
   }
 
@@ -165,12 +176,18 @@ export class OutwardConnection<In, Out> {
     const liveness = new Liveness(() => socket.ping());
     let reason = "";
     let isRefused = false;
+    let refuses: Refusal | null = null;
     let gather = (): void => undefined;
     socket
-      .on("upgrade", ({ socket: carrier }) => {
+      .on("upgrade", ({ socket: carrier, headers }) => {
         gather = gatherWrites(carrier, (send) => setTimeout(send, gatheringMs));
+        refuses = protocol.refuses?.(headers, service.host) ?? null;
       })
       .on("open", () => {
+        if (refuses !== null) {
+          socket.close(refuses.code, refuses.reason);
+          return;
+        }
         protocol.says.connected(log, service.host);
         this.#logged.clear();
         receiver = this.#take(new SocketLink(socket, this.#limits.waiting, gather));
@@ -195,7 +212,7 @@ export class OutwardConnection<In, Out> {
         reason = refusal ?? `HTTP status ${status}`;
         request.destroy();
         this.#closing.signal.removeEventListener("abort", abort);
-        resolve({ wasOpen: false, isRefused, reason });
+        resolve({ wasOpen: false, isRefused, refuses, reason });
       })
       .on("error", (error) => {
         if (reason === "") reason = reasonOf(error);
@@ -206,7 +223,8 @@ export class OutwardConnection<In, Out> {
         receiver?.closed();
         const closeReason = printable(words.toString()) || `code ${code}`;
         // 1008: the token was revoked while the connection was open, or a message was not valid.
-        resolve({ wasOpen: receiver !== null, isRefused: isRefused || code === 1008, reason: reason || closeReason });
+        isRefused ||= code === 1008 || refuses !== null;
+        resolve({ wasOpen: receiver !== null, isRefused, refuses, reason: reason || closeReason });
       });
     if (this.#closing.signal.aborted) socket.terminate();
     return promise;
@@ -228,7 +246,10 @@ export class OutwardConnection<In, Out> {
 
 interface End {
   readonly wasOpen: boolean;
+  /** By either side. */
   readonly isRefused: boolean;
+  /** Why the program refuses the service. */
+  readonly refuses: Refusal | null;
   readonly reason: string;
 }
 

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Connection } from "../agent/connection.ts";
 import { openAgent } from "../agent/open-agent.ts";
+import { SeenLease } from "../agent/seen-lease.ts";
 import { type AgentOverrides, readAgentSettings } from "../agent/settings.ts";
 import { version } from "../version.ts";
 import { defaultAgentFile } from "./default-files.ts";
@@ -28,7 +30,8 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
   }
   shutdown.takeSignals(log);
   await agent.start();
-  const connection = new Connection({ ...settings, log }, (link) => agent.connected(link));
+  const lease = new SeenLease(join(settings.folder, "service.lease"));
+  const connection = new Connection({ ...settings, log }, lease, (link) => agent.connected(link));
   shutdown.add("connection", async () => connection.close());
   const places = settings.services.map(({ origin }) => origin).join(" or ");
   log.info(`The agent of this host is ready; it connects to ${places}`);

@@ -9,12 +9,18 @@ export interface InwardConnection<Out> {
   close(reason: string, why?: "refused" | "away"): void;
 }
 
+/** How a program has closed its connection: code and reason of the WebSocket. */
+export interface ClosedBy {
+  readonly code: number;
+  readonly reason: string;
+}
+
 /** Receives messages and bytes from the program. Messages have been validated. */
 export interface InwardReceiver<In> {
   message(message: In): void;
   frame(channel: number, bytes: Uint8Array): void;
-  /** Called once, also after `close`. */
-  closed(): void;
+  /** Called once, also after `close`; absent: the program has not closed it. */
+  closed(by?: ClosedBy): void;
 }
 
 export interface AgentConnection extends InwardConnection<ToAgent> {}

@@ -9,6 +9,14 @@ import { secret } from "./secrets.ts";
  */
 export const agentPath = "/api/agents/connect";
 
+/**
+ * Header of the answer that opens the WebSocket, of a service that shares its store with others: the name of the store, the
+ * epoch in which this service is active, and when it began (epoch ms). An agent that has seen a later one refuses the
+ * connection, with this close code and the epoch that it has seen.
+ */
+export const leaseHeader = "rigbridge-lease";
+export const laterEpochCode = 4_001;
+
 const id = z.int().min(1);
 const text = z.string().max(500);
 const words = z.string().max(4_000);

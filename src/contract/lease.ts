@@ -2,6 +2,8 @@ import type { SendDeadline } from "../async/send-deadline.ts";
 
 /** The right of one service to act on rigs and others, where several share a store. */
 export interface ActingLease {
+  /** The name of the store. */
+  readonly store: string;
   /** Rises with each holder. */
   readonly epoch: number;
   /** Known only to the services that share the store, and only while this one has the lease. */

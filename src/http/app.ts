@@ -178,7 +178,7 @@ export async function buildApp({
   addSessionRoutes(app, { service, sessions, codes: options.codes, login, version, limits });
   addHookRoute(app, { service, limits });
   addMcpRoute(app, { service, settings, limits, version, log });
-  addAgentRoute(app, { service, log });
+  addAgentRoute(app, { service, log, lease });
   addSiteRoute(app, { service, log });
   addEventStream(app, { service, limits, log, sessions });
   return app;

@@ -78,6 +78,8 @@ export interface InwardRoute<In, Out> {
   /** Limits for the messages of one program; `bytesPerMessage` of each count as a further one. */
   readonly limits: WriteLimits & { readonly bytesPerMessage: number };
   readonly message: z.ZodType<In>;
+  /** Of the answer that opens it, besides its own. */
+  readonly headers: readonly string[];
   /** The digest of the token of a request. */
   readonly tokenOf: (request: FastifyRequest) => string | undefined;
   /** Undefined: the token was revoked in the meantime. */
@@ -96,6 +98,7 @@ export function addInwardRoute<In, Out>(app: FastifyInstance, route: InwardRoute
     maxPayload: agentMessageBytes,
     perMessageDeflate: false,
   });
+  sockets.on("headers", (headers) => headers.push(...route.headers));
   const open = new Set<InwardSocket<In, Out>>();
   // By token, so that a new connection does not start with a new allowance.
   const rate = writeRateLimit(limits);
@@ -186,10 +189,10 @@ class InwardSocket<In, Out> implements InwardConnection<Out> {
     socket.on("pong", this.#liveness.received);
     // A message that is too long or violates the protocol; the socket closes itself then.
     socket.on("error", (error) => this.#options.route.failed(error.message));
-    socket.on("close", () => {
+    socket.on("close", (code, reason) => {
       clearTimeout(waiting);
       this.#options.onClose();
-      this.#receiver?.closed();
+      this.#receiver?.closed({ code, reason: reason.toString() });
       this.#receiver = undefined;
     });
     if (receiver === undefined) this.close("its token was revoked");

@@ -20,6 +20,7 @@ interface Options {
 /** The WebSocket of sites that connect to this service by themselves. */
 export function addSiteRoute(app: FastifyInstance, { service, log }: Options): void {
   addInwardRoute(app, {
+    headers: [],
     path: sitePath,
     whose: "a site",
     limits,

@@ -366,6 +366,8 @@ export const details = {
   "rig.addressKnown": "{address} is already the address of {miner}",
   "rig.plugKnown": "{plug} belongs to {miner} already",
   "host.away": "The agent of the host {host} is not connected",
+  "host.laterEpoch":
+    "The agent of the host {host} refuses this service, whose database is older than it has seen it, or a copy (epoch {epoch}; seen: epoch {seen}); if it was restored from a backup, start this service once with --accept-restored",
   "host.never": 'The agent of the host {host} has never connected; run "rigbridge agent" there with its token',
   "host.noAgent": 'The host {host} has no agent; create a token with POST /api/agents and run "rigbridge agent" there',
   "host.hasToken": "Host {id} already has a token; revoke it with DELETE /api/agents/{agent} before you create another",

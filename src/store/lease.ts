@@ -100,7 +100,7 @@ export class PostgresLease implements Lease {
   #renewedAt = performance.now();
   readonly #line: Line;
   readonly #mark: LeaseMark;
-  readonly #instance: string;
+  readonly store: string;
   readonly #ended = new AbortController();
   readonly #lose: () => void;
   #isLost = false;
@@ -109,7 +109,7 @@ export class PostgresLease implements Lease {
   private constructor({ line, mark, instance, holder, epoch, isRestored, at }: Taken) {
     this.#line = line;
     this.#mark = mark;
-    this.#instance = instance;
+    this.store = instance;
     this.holder = holder;
     this.epoch = epoch;
     this.isRestored = isRestored;
@@ -212,7 +212,7 @@ export class PostgresLease implements Lease {
       const sent = momentNow();
       const beat = await this.#line.renews(this);
       if (beat === null) continue;
-      const point = { instance: this.#instance, epoch: this.epoch, beat: beat ?? 0 };
+      const point = { instance: this.store, epoch: this.epoch, beat: beat ?? 0 };
       // A backup of this epoch was restored beneath this service: what it has in memory is ahead of the store.
       if (beat === undefined || this.#mark.seenAhead(point) !== null) {
         this.#isLost = true;

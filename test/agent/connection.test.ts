@@ -11,7 +11,8 @@ import { pino } from "pino";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ServiceLink } from "../../src/agent/agent.ts";
 import { Connection, type ConnectionLimits, type ConnectionOptions, checkService } from "../../src/agent/connection.ts";
-import { agentPath, type ToAgent } from "../../src/contract/agent.ts";
+import { SeenLease } from "../../src/agent/seen-lease.ts";
+import { agentPath, laterEpochCode, leaseHeader, type ToAgent } from "../../src/contract/agent.ts";
 import { frameOf } from "../../src/contract/agent-frames.ts";
 import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
@@ -32,6 +33,12 @@ interface FakeService {
   readonly sockets: WebSocket[];
   /** Status with which upgrades are refused; 0 takes them. */
   status: number;
+  /** What it sends first. */
+  greeting: string | null;
+  /** Codes and reasons of the connections that have ended. */
+  readonly ends: string[];
+  /** Its store and the epoch; null: it has its store alone. */
+  lease: string | null;
 }
 
 /** Of localhost, signed by itself. */
@@ -48,12 +55,28 @@ async function startService(tls: { readonly cert: string; readonly key: string }
   const http = tls === null ? createServer() : createTlsServer(tls);
   const accepting = new WebSocketServer({ noServer: true });
   const open = new Set<Duplex>();
-  const service: FakeService = { url: new URL("http://localhost"), requests: [], sockets: [], status: 0 };
+  const service: FakeService = {
+    url: new URL("http://localhost"),
+    requests: [],
+    sockets: [],
+    status: 0,
+    ends: [],
+    greeting: null,
+    lease: null,
+  };
+  accepting.on("headers", (headers) => {
+    if (service.lease !== null) headers.push(`${leaseHeader}: ${service.lease}`);
+  });
   http.on("connection", (socket: Socket) => open.add(socket));
   http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     service.requests.push(request);
     if (service.status !== 0) socket.end(`HTTP/1.1 ${service.status} No\r\nConnection: close\r\n\r\n`);
-    else accepting.handleUpgrade(request, socket, head, (each) => service.sockets.push(each));
+    else
+      accepting.handleUpgrade(request, socket, head, (each) => {
+        service.sockets.push(each);
+        each.on("close", (code, reason) => service.ends.push(`${code} ${reason}`));
+        if (service.greeting !== null) each.send(service.greeting);
+      });
   });
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
@@ -66,7 +89,11 @@ async function startService(tls: { readonly cert: string; readonly key: string }
   return Object.assign(service, { url: new URL(`${tls === null ? "http" : "https"}://localhost:${port}/rigs/`) });
 }
 
-function connect(service: URL | readonly [URL, ...URL[]], options: Partial<ConnectionOptions> = {}) {
+function connect(
+  service: URL | readonly [URL, ...URL[]],
+  options: Partial<ConnectionOptions> = {},
+  seenFile: string | null = null,
+) {
   const services = service instanceof URL ? ([service] as const) : service;
   const lines: string[] = [];
   const links: ServiceLink[] = [];
@@ -76,6 +103,7 @@ function connect(service: URL | readonly [URL, ...URL[]], options: Partial<Conne
   const log = pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
   const connection = new Connection(
     { services, token: "token-of-this-host-123", ca: null, insecure: false, log, limits: quick, ...options },
+    new SeenLease(seenFile),
     (link) => {
       links.push(link);
       return {
@@ -121,6 +149,54 @@ test("an agent with several addresses stays with the one that answers, and goes 
   two.sockets[1]?.terminate();
   await until(() => one.sockets.length === 1, "the connection to the first address");
   expect(agent.lines.filter((line) => line.includes(one.url.host) && line.startsWith("No connection"))).toHaveLength(1);
+});
+
+test.each([
+  ["at an earlier epoch of its store", 6, 2_000],
+  ["with another epoch of that number", 7, 2_000],
+])("a service %s than the agent has seen is refused, also by the next agent", async (_, epoch, since) => {
+  const [store, other] = ["a".repeat(32), "b".repeat(32)];
+  const service = await startService();
+  const seenFile = join(await ownFolder(), "service.lease");
+  service.lease = `${store} 7 1000`;
+  const agent = connect(service.url, {}, seenFile);
+  await until(() => agent.links.length === 1, "the connection");
+  service.lease = `${store} ${epoch} ${since}`;
+  service.greeting = JSON.stringify({ t: "stop", n: 1, id: 2 });
+  service.sockets[0]?.terminate();
+  await until(() => service.ends.length >= 3, "the agent to refuse the service");
+  agent.connection.close();
+  const next = connect(service.url, {}, seenFile);
+  const tried = service.ends.length + 2;
+  await until(() => service.ends.length >= tried, "the next agent to refuse the service");
+  expect(new Set(service.ends.slice(1))).toEqual(new Set([`${laterEpochCode} 7`]));
+  expect(agent.lines.filter((line) => line.includes("epoch"))).toEqual([
+    `This agent refuses the service at ${service.url.host}: its database is older than the agent has seen it, or a copy ` +
+      `(epoch ${epoch}; seen: epoch 7); if it was restored from a backup, start the service once with --accept-restored; ` +
+      "programs keep running",
+  ]);
+  expect([agent.links.length, agent.messages, next.links, next.messages]).toEqual([1, [], [], []]);
+  service.lease = `${store} 1006 2000`;
+  await until(() => next.messages.length === 1, "a message of the service that was told to accept the database");
+  // Another store has its own epochs, and a service that has its store alone has none.
+  for (const [index, lease] of [`${other} 1 3000`, null, "nonsense"].entries()) {
+    service.lease = lease;
+    service.sockets.at(-1)?.terminate();
+    await until(() => next.messages.length === 2 + index, "a message over the next connection");
+  }
+});
+
+test("an agent that refuses one service goes to the next", async () => {
+  const [one, two] = [await startService(), await startService()];
+  const store = "a".repeat(32);
+  one.lease = `${store} 7 1000`;
+  two.lease = one.lease;
+  const agent = connect([one.url, two.url]);
+  await until(() => agent.links.length === 1, "the connection");
+  one.lease = `${store} 6 900`;
+  one.sockets[0]?.terminate();
+  await until(() => agent.links.length === 2, "the connection to the other service");
+  expect(two.sockets).toHaveLength(1);
 });
 
 test("messages that are not of the protocol change nothing; a request among them is answered", async () => {

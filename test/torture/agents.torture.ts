@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import type { ServiceLink, ServiceReceiver } from "../../src/agent/agent.ts";
 import { Connection } from "../../src/agent/connection.ts";
+import { SeenLease } from "../../src/agent/seen-lease.ts";
 import { Tunnel } from "../../src/agent/tunnel.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { median } from "../bench/statistics.ts";
@@ -95,7 +96,7 @@ try {
 
 function connection(at: number, token: string, id: number): Connection {
   const options = { services: [new URL(`http://127.0.0.1:${at}`)] as const, token, ca: null, insecure: false, log };
-  return new Connection(options, (link) => agent(link, id));
+  return new Connection(options, new SeenLease(null), (link) => agent(link, id));
 }
 
 /** An agent whose one program is the virtual one. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { HostGpu, OwnSoftware, ProgramState } from "../../contract/agent.ts";
-import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
+import { type HostGpu, laterEpochCode, type OwnSoftware, type ProgramState } from "../../contract/agent.ts";
+import type { AgentConnection, AgentReceiver, ClosedBy } from "../../contract/agent-connection.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { AgentEntry, AgentToken, HostAgent } from "../../contract/resources.ts";
 import type { Outage } from "../../link/driver.ts";
@@ -50,6 +50,8 @@ export class HostAgents {
   /** By host: the grace period of an agent that may still connect. */
   readonly #graces = new Map<number, NodeJS.Timeout>();
   readonly #graceMs: number;
+  /** By host: an epoch of the store's lease that its agent has seen, and for which it refuses this service. */
+  readonly #laterEpochs = new Map<number, number>();
   /** The service's own machine as a host, if the service is its agent. */
   #ownHost: number | null = null;
   #listener: AgentListener | null = null;
@@ -97,8 +99,20 @@ export class HostAgents {
   required(hostId: number, hostname: string): AgentSession {
     const session = this.session(hostId);
     if (session !== undefined) return session;
-    if (!this.hasAgent(hostId)) throw noAgent(hostname);
-    throw new RigbridgeError("host.away", detail("host.away", { host: hostname }));
+    throw this.absence(hostId, hostname);
+  }
+
+  /** Why no agent of the host is connected: `host.no.agent`, or `host.away`. */
+  absence(hostId: number, hostname: string): RigbridgeError {
+    if (!this.hasAgent(hostId)) return noAgent(hostname);
+    const seen = this.#laterEpochs.get(hostId);
+    const epoch = this.#store.lease?.epoch ?? 0;
+    return new RigbridgeError(
+      "host.away",
+      seen === undefined
+        ? detail("host.away", { host: hostname })
+        : detail("host.laterEpoch", { host: hostname, epoch, seen }),
+    );
   }
 
   hasAgent(hostId: number): boolean {
@@ -174,6 +188,7 @@ export class HostAgents {
   async forget(hostId: number): Promise<void> {
     for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
     this.#heard.delete(hostId);
+    this.#laterEpochs.delete(hostId);
     this.#gpus.delete(hostId);
     this.#endGrace(hostId);
   }
@@ -211,13 +226,29 @@ export class HostAgents {
         session.message(message);
       },
       frame: (channel, bytes) => session.frame(channel, bytes),
-      closed: () => session.closed(),
+      closed: (by) => {
+        if (by?.code === laterEpochCode) this.#refused(hostId, by);
+        session.closed();
+      },
     };
+  }
+
+  #refused(host: number, { reason }: ClosedBy): void {
+    if (!/^\d{1,15}$/.test(reason)) return;
+    const seen = Number(reason);
+    if (this.#laterEpochs.get(host) === seen) return;
+    this.#laterEpochs.set(host, seen);
+    this.#log.error(
+      { host },
+      `The agent of a host refuses this service, whose database is older than it has seen it, or a copy (seen: epoch ${seen}); ` +
+        "if it was restored from a backup, start one service once with --accept-restored",
+    );
   }
 
   readonly #events: SessionListener = {
     introduced: (session) => {
       this.#log.info({ host: session.hostId, version: session.version }, "the agent of a host is connected");
+      this.#laterEpochs.delete(session.hostId);
       this.#keepGpus(session);
       this.#endGrace(session.hostId);
       this.#listener?.connected(session.hostId);
@@ -228,6 +259,8 @@ export class HostAgents {
       const { hostId } = session;
       if (this.#sessions.get(hostId) !== session) return;
       this.#sessions.delete(hostId);
+      // It was not connected yet, so nothing has changed.
+      if (session.host === null) return;
       this.#log.info({ host: hostId }, "the agent of a host is no longer connected");
       if (this.hasAgent(hostId)) this.#startGrace(hostId);
       this.#listener?.disconnected(hostId);

@@ -7,7 +7,7 @@ import type { HostProgram, ProgramReport } from "../../link/programs/host-progra
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
 import type { Benchmarks } from "./benchmarks.ts";
-import { type HostAgents, noAgent } from "./host-agents.ts";
+import type { HostAgents } from "./host-agents.ts";
 import { type Lack, poolsOf } from "./program-of.ts";
 
 /** The managed miners as seen by one of their programs. */
@@ -51,9 +51,7 @@ export class ManagedProgram implements HostProgram {
   }
 
   get absence(): string {
-    return this.#options.agents.hasAgent(this.#hostId)
-      ? `The agent of the host ${this.hostname} is not connected`
-      : noAgent(this.hostname).message;
+    return this.#options.agents.absence(this.#hostId, this.hostname).message;
   }
 
   get outage(): Outage | null {

@@ -63,7 +63,8 @@ export async function openHosts(options: BenchOptions & { readonly serverLog?: L
   const bench = await openBench({ ...options, config: { pools, ...options.config } });
   const { http: settings } = Config.parse({ http: { port: await freePort(), key: serviceKey } });
   const log = options.serverLog ?? pino({ level: "silent" });
-  const serve = () => startHttpServer({ service: bench.service, settings, log, version: "1.2.3" });
+  const serve = () =>
+    startHttpServer({ service: bench.service, settings, log, version: "1.2.3", lease: bench.store.lease });
   let server: HttpServer = await serve();
   onTestFinished(() => server.close());
   const host = await bench.service.saveHost({ id: 0, hostname: "rig-3", description: undefined }, caller);
