@@ -162,15 +162,23 @@ suite("samples that wait for a database that is away", () => {
     onTestFinished(() => line.close());
     const place = join(folder(), "waiting");
     const killed = await openOver(line.urlOf(server.url(await server.database())), place);
-    const commands = `${join(place, "..", "commands")}-${killed.instance}`;
-    writeFileSync(commands, "");
     line.cut();
     await killed.samples.append([sample(1)]);
+    const stop = { minerId: 7, minerName: "Rig", actor: "rule:hot", action: "stop", parameters: {} };
+    await killed.commands.add(stop, undefined, true);
     const other = await openOver(server.url(await server.database()), place);
     await other.flush();
-    expect(await other.samples.read(7, 0, time + 10)).toEqual([]);
-    expect([only(join(place, killed.instance)), readFileSync(commands, "utf8")]).toEqual([expect.anything(), ""]);
+    expect([await other.samples.read(7, 0, time + 10), await other.commands.list()]).toEqual([[], []]);
+    expect(only(join(place, killed.instance))).toEqual(expect.anything());
     line.restore();
+    const flush = (): Promise<boolean> =>
+      killed.flush().then(
+        () => true,
+        () => false,
+      );
+    await until(flush, "the samples to be written to their own store");
+    expect(await killed.samples.read(7, 0, time + 10)).toEqual([sample(1)]);
+    await until(async () => (await killed.commands.list()).length === 1, "the command to be written to its own store");
   });
 
   test("are in memory if their folder cannot be made, and it is said", async () => {
