@@ -1,6 +1,7 @@
 import { type Database, plain } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
+import { StandbyRows } from "./standby-rows.ts";
 import type { Tables } from "./tables.ts";
 import { upsert } from "./upsert.ts";
 import { writeSoon } from "./write-soon.ts";
@@ -33,7 +34,18 @@ const poolRows = upsert(
 
 const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
 
-export const openActivePools = async (database: Database): Promise<ActivePools> => {
+type PoolRow = Tables["active_pool"];
+
+/** For a service that waits. */
+export const activePoolRows = () =>
+  new StandbyRows({ from: "active_pool", key: "miner_id || ' ' || id", read: (row: PoolRow) => row });
+
+const inOrder = (one: PoolRow, other: PoolRow): number => one.miner_id - other.miner_id || one.id - other.id;
+
+export const openActivePools = async (
+  database: Database,
+  standby?: ReturnType<typeof activePoolRows>,
+): Promise<ActivePools> => {
   const { tables } = database;
   const miners = new Map<number, MinerPools>();
   let unwritten: { added: Tables["active_pool"]; dropped: number | undefined }[] = [];
@@ -44,7 +56,8 @@ export const openActivePools = async (database: Database): Promise<ActivePools> 
     return pools;
   };
 
-  for (const row of await tables.selectFrom("active_pool").selectAll().orderBy("miner_id").orderBy("id").execute()) {
+  const stored = tables.selectFrom("active_pool").selectAll().orderBy("miner_id").orderBy("id");
+  for (const row of standby?.take()?.toSorted(inOrder) ?? (await stored.execute())) {
     const pools = poolsOf(row.miner_id);
     pools.ids.set(keyOf(row.url, row.worker, row.ordinal), row.id);
     pools.last = row.id;

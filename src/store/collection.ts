@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Mutex } from "../async/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Database, Statement } from "./database.ts";
+import { StandbyRows } from "./standby-rows.ts";
 import type { Tables } from "./tables.ts";
 
 export type Stored<T> = T & {
@@ -80,30 +81,57 @@ const entry = <T extends object>(
   row: { ...value, id, owner, key, disabled },
 });
 
-export interface CollectionKind<T> {
+interface RowKind<T> {
   readonly name: string;
   readonly schema: z.ZodType<T>;
+}
+
+export interface CollectionKind<T> extends RowKind<T> {
   /** The first id is one higher. */
   readonly after: number;
 }
 
-/** Reads a collection into memory. `turns`: shared by all of a store. Throws store.refused if a row does not fit `schema`. */
+/**
+ * Reads a collection into memory, unless this service had it there while it waited. `turns`: shared by all of a store.
+ * Throws store.refused if a row does not fit the schema.
+ */
 export const openCollection = async <T extends object>(
   database: Database,
   turns: Mutex,
-  { name, schema, after }: CollectionKind<T>,
+  kind: CollectionKind<T>,
+  standby?: CollectionRows<T>,
 ): Promise<Collection<T>> => {
   const { tables } = database;
-  const rows = await tables.selectFrom("resource").selectAll().where("collection", "=", name).orderBy("id").execute();
+  const { name, after } = kind;
+  const entries = standby?.take()?.toSorted((one, other) => one.row.id - other.row.id) ?? (await read(database, kind));
   const sequence = await tables.selectFrom("sequence").select("last").where("collection", "=", name).execute();
-  const entries = rows.map((row): [number, Entry<T>] => [
-    row.id,
-    entry(parse(database.name, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
-  ]);
-  return new StoredCollection(database, turns, name, new Map(entries), sequence[0]?.last ?? after);
+  const byId = new Map(entries.map((each) => [each.row.id, each]));
+  return new StoredCollection(database, turns, name, byId, sequence[0]?.last ?? after);
 };
 
-const parse = <T>(store: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
+const read = async <T extends object>(
+  { name: store, tables }: Database,
+  kind: CollectionKind<T>,
+): Promise<readonly Entry<T>[]> => {
+  const ofKind = tables.selectFrom("resource").selectAll().where("collection", "=", kind.name);
+  return (await ofKind.orderBy("id").execute()).map((row) => stored(store, kind, row));
+};
+
+export type CollectionRows<T> = StandbyRows<Tables["resource"], Entry<T>>;
+
+/** For a service that waits. */
+export const collectionRows = <T extends object>(kind: RowKind<T>): CollectionRows<T> =>
+  new StandbyRows({
+    from: "resource",
+    where: `collection = '${kind.name}'`,
+    key: "id",
+    read: (row) => stored("", kind, row),
+  });
+
+const stored = <T extends object>(store: string, kind: RowKind<T>, row: Tables["resource"]): Entry<T> =>
+  entry(parse(store, kind, row), { ...row, disabled: row.disabled === 1 }, row.value);
+
+const parse = <T>(store: string, { name, schema }: RowKind<T>, row: Tables["resource"]): T => {
   try {
     return schema.parse(JSON.parse(row.value));
   } catch {

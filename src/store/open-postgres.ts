@@ -1,13 +1,14 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Answer, Asked, AskedSession } from "./asked.ts";
 import { refuse } from "./file.ts";
-import { type LeaseOptions, leaseTables, PostgresLease, readsLease } from "./lease.ts";
+import { type Holder, type LeaseOptions, leaseTables, PostgresLease, readsLease } from "./lease.ts";
 import { LeaseMark } from "./lease-mark.ts";
 import { postgresUpgrade, storeVersion } from "./migrations.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { awayReason, isRefusal } from "./postgres-failures.ts";
 import { PostgresSession, schema } from "./postgres-session.ts";
 import { type Fence, fencing } from "./postgres-text.ts";
+import { type AnyStandbyRows, StandbyReader } from "./standby-rows.ts";
 
 export interface PostgresStoreOptions {
   /**
@@ -45,21 +46,33 @@ export const connectPostgres = async (
 
 /**
  * The same for the services of one site, of which one acts: resolves once this one has the lease. Only then is the store
- * upgraded, so that no service that is still active finds tables that it does not know. Throws store.refused, also if
- * another site has its store there.
+ * upgraded, so that no service that is still active finds tables that it does not know. While it waits, it has the
+ * followed rows in memory. Throws store.refused, also if another site has its store there.
  */
 export const takePostgres = async (
   options: PostgresStoreOptions & LeaseOptions,
+  followed: readonly AnyStandbyRows[] = [],
 ): Promise<{ readonly database: PostgresConnection; readonly lease: PostgresLease }> => {
-  const { url, allowLoss = false } = options;
+  const { url, allowLoss = false, waiting } = options;
   const name = nameOf(url);
   await checked({ url, name, allowLoss }, (session) => bringUp(session, name, null));
-  const lease = await PostgresLease.take(options);
+  const reader = new StandbyReader(url, followed);
+  const waits = (holder: Holder | null): void => {
+    if (holder !== null) reader.follow();
+    waiting?.(holder);
+  };
   try {
-    return { database: await connectPostgres(options, lease), lease };
-  } catch (error) {
-    await lease.release();
-    throw error;
+    const lease = await PostgresLease.take({ ...options, waiting: waits });
+    try {
+      const database = await connectPostgres(options, lease);
+      await reader.finish();
+      return { database, lease };
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+  } finally {
+    await reader.close();
   }
 };
 

@@ -5,6 +5,7 @@ import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import { type Database, plain, type SqlValue, type Statement } from "./database.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
+import { StandbyRows } from "./standby-rows.ts";
 import type { Tables } from "./tables.ts";
 import { upsert } from "./upsert.ts";
 import { writeSoon } from "./write-soon.ts";
@@ -73,7 +74,23 @@ const blank: Omit<RigMemory, "minerId" | "layout"> = {
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 
-export const openRigMemories = async (database: Database): Promise<RigMemories> => {
+/** For a service that waits. */
+export const rigMemoryRows = () => {
+  const shapes = readShapes();
+  return {
+    memories: new StandbyRows({
+      from: "rig_memory",
+      key: "miner_id",
+      read: (row: Tables["rig_memory"]) => fromRow(row, shapes),
+    }),
+    energies: new StandbyRows({ from: "rig_energy", key: "miner_id", read: (row: Tables["rig_energy"]) => row }),
+  };
+};
+
+export const openRigMemories = async (
+  database: Database,
+  standby?: ReturnType<typeof rigMemoryRows>,
+): Promise<RigMemories> => {
   const { tables } = database;
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
@@ -96,12 +113,12 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
     memories.set(memory.minerId, memory);
   };
 
-  const shapes = readShapes();
   const energies = new Map<number, number>();
-  for (const row of await tables.selectFrom("rig_energy").selectAll().execute()) energies.set(row.miner_id, row.energy);
-  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) {
-    take(fromRow(row, energies.get(row.miner_id) ?? null, shapes));
-    energies.delete(row.miner_id);
+  const storedEnergies = standby?.energies.take() ?? (await tables.selectFrom("rig_energy").selectAll().execute());
+  for (const row of storedEnergies) energies.set(row.miner_id, row.energy);
+  for (const memory of standby?.memories.take() ?? (await storedMemories(tables))) {
+    take({ ...memory, energy: energies.get(memory.minerId) ?? null });
+    energies.delete(memory.minerId);
   }
   for (const [minerId, energy] of energies) take({ ...memoryOf(minerId), energy });
 
@@ -202,6 +219,11 @@ export const openRigMemories = async (database: Database): Promise<RigMemories> 
   };
 };
 
+const storedMemories = async (tables: Database["tables"]): Promise<readonly RigMemory[]> => {
+  const shapes = readShapes();
+  return (await tables.selectFrom("rig_memory").selectAll().execute()).map((row) => fromRow(row, shapes));
+};
+
 const energyRows = upsert("rig_energy", { miner_id: "integer", energy: "real" }, ["miner_id"]);
 const memoryRows = upsert(
   "rig_memory",
@@ -233,10 +255,9 @@ const toRow = (memory: RigMemory): SqlValue[] => [
   JSON.stringify(memory.records),
 ];
 
-/** A value that no longer fits the schema is dropped; the rig is read again. */
+/** Without its energy. A value that no longer fits the schema is dropped; the rig is read again. */
 const fromRow = (
   row: Tables["rig_memory"],
-  energy: number | null,
   { controls, layout, records }: ReturnType<typeof readShapes>,
 ): RigMemory => ({
   minerId: row.miner_id,
@@ -246,7 +267,7 @@ const fromRow = (
   controls: controls(row.controls) ?? [],
   layout: layout(row.layout) ?? noLayout,
   startedAt: row.started_at,
-  energy,
+  energy: null,
   software: row.software,
   reason: (row.reason === "null" ? null : read(KeptReason, row.reason)) ?? null,
   records: records(row.records) ?? noRecords,

@@ -5,9 +5,9 @@ import type { z } from "zod";
 import { Mutex } from "../async/index.ts";
 import type { SessionLog } from "../contract/session.ts";
 import type { StoreWaiting } from "../contract/store-waiting.ts";
-import { type ActivePools, openActivePools } from "./active-pools.ts";
+import { type ActivePools, activePoolRows, openActivePools } from "./active-pools.ts";
 import { keepBeforeUpgrade } from "./backup.ts";
-import { type Collection, openCollection, type Prepared } from "./collection.ts";
+import { type Collection, type CollectionRows, collectionRows, openCollection, type Prepared } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import type { Database } from "./database.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
@@ -52,7 +52,7 @@ import {
   StoredTemplate,
   StoredUser,
 } from "./resources.ts";
-import { openRigMemories, type RigMemories } from "./rig-memories.ts";
+import { openRigMemories, type RigMemories, rigMemoryRows } from "./rig-memories.ts";
 import { openRuleLog, type RuleLog } from "./rule-log.ts";
 import { openRunMark } from "./run-mark.ts";
 import { openRuns, type RunLog } from "./runs.ts";
@@ -242,7 +242,18 @@ const build = async (
     else await migrate(durable.tables);
     for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
     const markFile = path === ":memory:" ? null : `${path}.run`;
-    return await assemble({ durable, fast, waiting: null, unsaved: null, markFile, lease: null, now, close, idsAfter });
+    return await assemble({
+      durable,
+      fast,
+      waiting: null,
+      unsaved: null,
+      markFile,
+      lease: null,
+      standby: null,
+      now,
+      close,
+      idsAfter,
+    });
   } catch (error) {
     close();
     throw error;
@@ -289,7 +300,9 @@ const waitingIn = async (beside: WaitingOptions): Promise<WaitingRows | null> =>
  * with what to change.
  */
 export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptions): Promise<Store> => {
-  const { database, lease } = await takePostgres(options);
+  const standby = standbyTables();
+  const { memory, ...others } = standby;
+  const { database, lease } = await takePostgres(options, [...Object.values(others), ...Object.values(memory)]);
   const close = async (): Promise<void> => {
     await database.close();
     await lease.release();
@@ -304,6 +317,7 @@ export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptio
       unsaved: beside === undefined ? null : new WaitingCommands(`${beside.commands}-${instance}`, beside.log),
       markFile: null,
       lease,
+      standby,
       now: options.now,
       close,
       idsAfter: 0,
@@ -313,6 +327,17 @@ export const openPostgresStore = async ({ beside, ...options }: SharedStoreOptio
     throw error;
   }
 };
+
+/** What grows with the rigs, and so takes the time of a start: a service that waits has it in memory. */
+const standbyTables = () => ({
+  miners: collectionRows(miners),
+  managedMiners: collectionRows(managedMiners),
+  activePools: activePoolRows(),
+  memory: rigMemoryRows(),
+});
+
+const miners = { name: "miner", schema: StoredMiner };
+const managedMiners = { name: "managed miner", schema: StoredManagedMiner };
 
 const instanceOf = async ({ tables }: Database): Promise<string> =>
   (await tables.selectFrom("instance").select("name").executeTakeFirstOrThrow()).name;
@@ -328,6 +353,8 @@ interface Parts {
   readonly markFile: string | null;
   /** Null: a store that no other service shares. */
   readonly lease: Lease | null;
+  /** What was read before; null: nothing. */
+  readonly standby: ReturnType<typeof standbyTables> | null;
   readonly now: () => number;
   readonly close: () => void | Promise<void>;
   readonly idsAfter: number;
@@ -340,21 +367,27 @@ const assemble = async ({
   unsaved,
   markFile,
   lease,
+  standby,
   now,
   close,
   idsAfter,
 }: Parts): Promise<Store> => {
   const turns = new Mutex();
-  const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
-    openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) });
+  const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0, rows?: CollectionRows<T>) =>
+    openCollection(durable, turns, { name, schema, after: Math.max(after, idsAfter) }, rows);
   // First, so that an invalid row is refused before anything is changed.
   const declaredRows = {
-    miners: await collection("miner", StoredMiner, beforeMiners),
+    miners: await collection(miners.name, miners.schema, beforeMiners, standby?.miners),
     groups: await collection("group", StoredGroup),
     pools: await collection("pool", StoredPool),
     poolGroups: await collection("pool group", StoredPoolGroup),
     hosts: await collection("host", StoredHost),
-    managedMiners: await collection("managed miner", StoredManagedMiner, idsAfter === 0 ? 0 : idsAfter + managedApart),
+    managedMiners: await collection(
+      managedMiners.name,
+      managedMiners.schema,
+      idsAfter === 0 ? 0 : idsAfter + managedApart,
+      standby?.managedMiners,
+    ),
     agents: await collection("agent", StoredAgent),
     downloads: await collection("download", StoredDownload),
     templates: await collection("template", StoredTemplate),
@@ -378,8 +411,8 @@ const assemble = async ({
   const sessions = await openSessions(durable);
   const mark = await openRunMark(fast, markFile, now, lease?.isRestored === false);
   const { recorder } = fast;
-  const activePools = await openActivePools(recorder);
-  const memory = await openRigMemories(recorder);
+  const activePools = await openActivePools(recorder, standby?.activePools);
+  const memory = await openRigMemories(recorder, standby?.memory);
   const groupEnergies = await openGroupEnergies(recorder);
   const power = await openPowerMemories(fast);
   const history = waiting === null ? recorder : patient(recorder, waiting);
