@@ -3,7 +3,7 @@ import { storeVersion } from "./migrations.ts";
 import { PostgresSession } from "./postgres-session.ts";
 
 /** Together in memory, and read without a pause for anything else. */
-const pageRows = 500;
+const pageRows = 100;
 
 export interface StandbyTable<R, V> {
   readonly from: string;
