@@ -65,6 +65,8 @@ export interface SessionRow {
 
 /** The stored sessions. Writes throw `store.full`. */
 export interface SessionLog {
+  /** Name of the store that they are in: the same for all services that share it. */
+  readonly store: string;
   all(): readonly SessionRow[];
   /** Adds a session, or updates when it was last used. */
   save(row: SessionRow): Promise<void>;

@@ -10,7 +10,7 @@ import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } fr
 import { isSession, pathOf } from "./paths.ts";
 import { type Peer, reads, siteRule, within } from "./peer.ts";
 import { privateNetworks } from "./security.ts";
-import { type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import type { OwnCentre } from "./site-connections.ts";
 
 /** The client that a request comes from. */
@@ -74,12 +74,12 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
 
   const bySession = (request: FastifyRequest, peer: Peer, reply: FastifyReply): Admitted | undefined => {
     if (request.headers.cookie === undefined || !isOfOwnPage(request)) return undefined;
-    const digest = sessionIn(request);
+    const digest = sessions.digestIn(request);
     if (digest === undefined) return undefined;
     const client = sessions.use(digest);
     if (client !== undefined || check() === undefined) return client;
     // The path that the cookie belongs to.
-    if (isSession(pathOf(request.url))) reply.header("set-cookie", sessionCookie(request, null));
+    if (isSession(pathOf(request.url))) reply.header("set-cookie", sessions.cookie(request, null));
     throw counted(peer, reply, new RigbridgeError("session.ended", detail("rights.session")));
   };
 

@@ -11,7 +11,7 @@ import type { Admitted } from "./credentials.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { LoginCodes } from "./login-codes.ts";
 import { sessionPath } from "./paths.ts";
-import { endOf, type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
+import { endOf, type Sessions } from "./sessions.ts";
 
 interface Serving {
   readonly service: MiningService;
@@ -57,7 +57,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
 
   /** Ends the session of a browser that logs out, or that logs in again and would forget its earlier cookie. */
   const endSession = async (request: FastifyRequest): Promise<void> => {
-    const digest = sessionIn(request);
+    const digest = sessions.digestIn(request);
     if (digest !== undefined) await sessions.end(digest);
   };
 
@@ -80,7 +80,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
       const admitted = login(request, reply, key);
       await endSession(request);
       const { id, session } = await sessions.open(admitted.holder?.id ?? null, key);
-      reply.header("set-cookie", sessionCookie(request, id));
+      reply.header("set-cookie", sessions.cookie(request, id));
       return sendDone(reply, 201, await sessionOf({ ...admitted, session }));
     },
   });
@@ -90,7 +90,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     handler: async (request, reply): Promise<FastifyReply> => {
       await skipBody(reply.raw, limits, request.chargeForBody);
       await endSession(request);
-      return reply.header("set-cookie", sessionCookie(request, null)).code(204).send();
+      return reply.header("set-cookie", sessions.cookie(request, null)).code(204).send();
     },
   });
 }

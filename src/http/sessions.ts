@@ -11,6 +11,8 @@ const longestMs = 30 * day;
 const longestIdleMs = 7 * day;
 /** ms between two writes of a session's last use. */
 const noteUseMs = 3_600_000;
+/** Maximum cookies of a request that are checked: a browser may have many from other programs on the same host. */
+const mostCookies = 100;
 /** Sessions of one user, and of the owner; the one that was unused the longest ends. */
 const sessionsEach = 20;
 
@@ -80,6 +82,34 @@ export class Sessions {
     if (this.#rows.has(digest)) await this.#remove([digest]);
   }
 
+  /** The digest of the session in a request. */
+  digestIn(request: FastifyRequest): string | undefined {
+    const { cookie } = request.headers;
+    if (cookie === undefined) return undefined;
+    const start = `${this.#cookieName(request)}=`;
+    const own = cookie.split(";", mostCookies).find((each) => each.trimStart().startsWith(start));
+    const id = own?.trim().slice(start.length) ?? "";
+    return id === "" ? undefined : digestOn(request.socket, id);
+  }
+
+  /**
+   * The header that gives a browser a session, or removes it (`null`). Without Path it belongs to the folder of
+   * /api/session, below any prefix of a proxy.
+   */
+  cookie(request: FastifyRequest, id: string | null): string {
+    const age = id === null ? 0 : longestMs / 1000;
+    const secure = request.protocol === "https" ? "; Secure" : "";
+    return `${this.#cookieName(request)}=${id ?? ""}; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+  }
+
+  /**
+   * Cookies of one host are shared by all its ports, so each store has a name of its own. Services that share a store share
+   * its sessions too.
+   */
+  #cookieName({ socket }: FastifyRequest): string {
+    return `rigbridge-${this.#options.stored?.store.slice(0, 12) ?? socket.localPort ?? 0}`;
+  }
+
   #clientOf(session: SessionRow): SessionClient | undefined {
     const { keyHolder, now } = this.#options;
     if (now() >= endOf(session)) return undefined;
@@ -118,29 +148,3 @@ export class Sessions {
 
 /** Epoch ms. */
 export const endOf = ({ created, used }: SessionRow): number => Math.min(created + longestMs, used + longestIdleMs);
-
-/** Cookies of one host are shared by all its ports, so each service uses its own name. */
-const cookieName = ({ socket }: FastifyRequest): string => `rigbridge-${socket.localPort ?? 0}`;
-
-/** The digest of the session in a request. */
-export function sessionIn(request: FastifyRequest): string | undefined {
-  const { cookie } = request.headers;
-  if (cookie === undefined) return undefined;
-  const start = `${cookieName(request)}=`;
-  const own = cookie.split(";", mostCookies).find((each) => each.trimStart().startsWith(start));
-  const id = own?.trim().slice(start.length) ?? "";
-  return id === "" ? undefined : digestOn(request.socket, id);
-}
-
-/** Maximum cookies of a request that are checked: a browser may have many from other programs on the same host. */
-const mostCookies = 100;
-
-/**
- * The header that gives a browser a session, or removes it (`null`). Without Path it belongs to the folder of
- * /api/session, below any prefix of a proxy.
- */
-export function sessionCookie(request: FastifyRequest, id: string | null): string {
-  const age = id === null ? 0 : longestMs / 1000;
-  const secure = request.protocol === "https" ? "; Secure" : "";
-  return `${cookieName(request)}=${id ?? ""}; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
-}

@@ -6,13 +6,14 @@ const upsert =
   "on conflict (digest) do update set used = excluded.used";
 
 /** The sessions of browsers (src/http/sessions.ts). */
-export const openSessions = async (database: Database): Promise<SessionLog> => {
+export const openSessions = async (database: Database, store: string): Promise<SessionLog> => {
   const { tables } = database;
   const stored = await tables.selectFrom("session").selectAll().execute();
   const rows = new Map<string, SessionRow>(
     stored.map(({ user_id, key_digest, ...row }) => [row.digest, { ...row, userId: user_id, keyDigest: key_digest }]),
   );
   return {
+    store,
     all: () => [...rows.values()],
     save: async (row) => {
       const { digest, userId, keyDigest, created, used } = row;

@@ -408,7 +408,8 @@ const assemble = async ({
     centres: await collection("centre", StoredCentre),
     sites: await openCollection(durable, turns, { name: "site", schema: StoredSite, after: 0 }),
   };
-  const sessions = await openSessions(durable);
+  const instance = await instanceOf(durable);
+  const sessions = await openSessions(durable, instance);
   const mark = await openRunMark(fast, markFile, now, lease?.isRestored === false);
   const { recorder } = fast;
   const activePools = await openActivePools(recorder, standby?.activePools);
@@ -433,7 +434,6 @@ const assemble = async ({
       await part.flush();
     await waiting?.flush((statements) => recorder.write(statements));
   };
-  const instance = await instanceOf(durable);
   return {
     ...declaredRows,
     commit: (changes) =>

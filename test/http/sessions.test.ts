@@ -24,11 +24,14 @@ beforeEach(() => {
   keys.set(keyDigest(annasKey), anna);
 });
 
+const cookieName = "rigbridge-0123456789ab";
+
 /** Sessions as a store would keep them. */
-function rows(): SessionLog & { readonly kept: Map<string, SessionRow> } {
+function rows(store = "0123456789abcdef"): SessionLog & { readonly kept: Map<string, SessionRow> } {
   const kept = new Map<string, SessionRow>();
   return {
     kept,
+    store,
     all: () => [...kept.values()],
     save: async (row) => void kept.set(row.digest, row),
     remove: async (digests) => {
@@ -81,7 +84,7 @@ describe("a browser", () => {
     expect([answer.status, answer.json.by]).toEqual([201, "session"]);
     const [, ...attributes] = cookieIn(answer).split("; ");
     expect(attributes).toEqual(["Max-Age=2592000", "HttpOnly", "SameSite=Strict"]);
-    expect(cookie).toMatch(new RegExp(`^rigbridge-${at.port}=[A-Za-z0-9_-]{43}$`));
+    expect(cookie).toMatch(new RegExp(`^${cookieName}=[A-Za-z0-9_-]{43}$`));
     expect(answer.text).not.toContain(cookie.split("=")[1]);
     expect(answer.text).not.toContain(annasKey);
   });
@@ -110,7 +113,7 @@ describe("a browser", () => {
 
   test("is asked to log in without a session, and with one that is not known, whose cookie is taken away", async () => {
     expect((await at.ask("GET", "/api/session")).json.code).toBe("key.missing");
-    for (const cookie of [`rigbridge-${at.port}=forged`, `a=b; rigbridge-${at.port}=${"A".repeat(43)}`]) {
+    for (const cookie of [`${cookieName}=forged`, `a=b; ${cookieName}=${"A".repeat(43)}`]) {
       const answer = await at.ask("GET", "/api/session", { headers: { cookie } });
       expect([answer.status, answer.json.code]).toEqual([401, "session.ended"]);
       expect(cookieIn(answer)).toMatch(/=; Max-Age=0; HttpOnly; SameSite=Strict$/);
@@ -218,10 +221,26 @@ describe("a page of another site", () => {
   });
 });
 
+test("a session is one of all services with the same store, and none of another at the same host", async () => {
+  const log = rows();
+  const [one, stranger] = [await served({ key }, log), await served({ key }, rows("fedcba9876543210"))];
+  for (const { server } of [one, stranger]) onTestFinished(() => server.close());
+  const { cookie } = await logIn(one, key);
+  // As after a takeover: another one has read the store.
+  const other = await served({ key }, log);
+  onTestFinished(() => other.server.close());
+  expect(other.port).not.toBe(one.port);
+  expect((await other.ask("GET", "/api/session", { headers: { cookie } })).json.by).toBe("session");
+  const there = await logIn(stranger, key);
+  const both = { headers: { cookie: `${there.cookie}; ${cookie}` } };
+  for (const at of [other, stranger]) expect((await at.ask("GET", "/api/session", both)).json.by).toBe("session");
+  expect((await stranger.ask("GET", "/api/session", { headers: { cookie } })).json.code).toBe("key.missing");
+});
+
 test("whatever stands in the Cookie header, it is either no session or one that has ended", async () => {
   const at = await served({ key, keylessRead: true });
   onTestFinished(() => at.server.close());
-  const name = `rigbridge-${at.port}`;
+  const name = cookieName;
   const part = fc.oneof(
     fc.constantFrom(name, `${name}=`, `${name}==`, `${name} =x`, "=", ";", "; ", ",", '"', "\\", "a=b"),
     fc.stringMatching(/^[!-~]{0,40}$/),
@@ -243,7 +262,7 @@ test("wrong keys, wrong cookies and failed logins of an address count together; 
   const at = await served();
   onTestFinished(() => at.server.close());
   const { cookie } = await logIn(at, annasKey);
-  const forged = { headers: { cookie: `rigbridge-${at.port}=forged` } };
+  const forged = { headers: { cookie: `${cookieName}=forged` } };
   for (let i = 0; i < 4; i += 1) {
     expect((await at.ask("GET", "/api/summary", forged)).status).toBe(401);
     expect((await logIn(at, "wrong-key-of-nobody")).answer.status).toBe(401);
@@ -428,6 +447,7 @@ describe("sessions", () => {
 
   test("are opened on a full disk too, and last until the process ends", async () => {
     const full: SessionLog = {
+      store: "",
       all: () => [],
       save: async () => {
         throw new Error("full");
