@@ -243,7 +243,8 @@ interface Taken {
   readonly at: Moment;
 }
 
-interface Own {
+/** By which a service acts. */
+export interface Own {
   readonly holder: string;
   readonly epoch: number;
 }

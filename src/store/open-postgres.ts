@@ -65,7 +65,7 @@ export const takePostgres = async (
     const lease = await PostgresLease.take({ ...options, waiting: waits });
     try {
       const database = await connectPostgres(options, lease);
-      await reader.finish();
+      await reader.finish(lease);
       return { database, lease };
     } catch (error) {
       await lease.release();

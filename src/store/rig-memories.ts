@@ -280,10 +280,14 @@ const readShapes = () => ({
   records: memoized((json) => read(Records, json)),
 });
 
+const mostShapes = 10_000;
+
 const memoized = <T>(work: (text: string) => T): ((text: string) => T) => {
   const values = new Map<string, T>();
   return (text) => {
     const value = values.get(text) ?? work(text);
+    // A service may wait for months, during which every rig has had others.
+    if (values.size >= mostShapes) values.clear();
     values.set(text, value);
     return value;
   };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Own } from "./lease.ts";
 import { storeVersion } from "./migrations.ts";
 import { PostgresSession } from "./postgres-session.ts";
 
@@ -20,7 +21,7 @@ export class StandbyRows<R, V> {
   readonly #from: string;
   readonly #key: string;
   readonly #read: (row: R) => V;
-  readonly #values = new Map<unknown, V>();
+  #values = new Map<unknown, V>();
   #isWhole = false;
 
   constructor({ from, where = "true", key, read }: StandbyTable<R, V>) {
@@ -36,30 +37,32 @@ export class StandbyRows<R, V> {
     return values;
   }
 
+  /** Also what a reading under way will have found. */
   forget(): void {
-    this.#values.clear();
+    this.#values = new Map();
     this.#isWhole = false;
   }
 
   /** Reads the rows that transactions from `since` on have written; null: all. */
   async follow(session: PostgresSession, since: string | null): Promise<void> {
+    const values = this.#values;
     const newer = since !== null && this.#isWhole ? `and age(xmin) <= age('${since}'::xid)` : "";
     await session.run(`declare written no scroll cursor for ${this.#key}, * ${this.#from} ${newer}`);
     for (let isMore = true; isMore; ) {
       const [page] = await session.run(`fetch ${pageRows} from written`);
-      for (const row of page?.rows ?? []) this.#values.set(row.row_key, this.#read(row));
+      for (const row of page?.rows ?? []) values.set(row.row_key, this.#read(row));
       isMore = page?.rows.length === pageRows;
     }
     const [, counted] = await session.run(`close written; select count(*) as count ${this.#from}`);
     // All that are there are here, so others were deleted.
-    if (this.#values.size !== counted?.rows[0]?.count) await this.#dropDeleted(session);
-    this.#isWhole = true;
+    if (values.size !== counted?.rows[0]?.count) await this.#dropDeleted(session, values);
+    this.#isWhole = values === this.#values;
   }
 
-  async #dropDeleted(session: PostgresSession): Promise<void> {
+  async #dropDeleted(session: PostgresSession, values: Map<unknown, V>): Promise<void> {
     const [present] = await session.run(`${this.#key} ${this.#from}`);
     const keys = new Set(present?.rows.map(({ row_key }) => row_key));
-    for (const key of this.#values.keys()) if (!keys.has(key)) this.#values.delete(key);
+    for (const key of values.keys()) if (!keys.has(key)) values.delete(key);
   }
 }
 
@@ -68,6 +71,8 @@ export type AnyStandbyRows = Pick<StandbyRows<unknown, unknown>, "forget" | "fol
 
 const followMs = 5_000;
 const timeoutMs = 10_000;
+/** The last look takes no longer: then all is read as in any start. */
+const finishMs = 1_500;
 
 /**
  * Keeps what a waiting service has in memory as the database has it. PostgreSQL marks each row with the transaction that
@@ -93,15 +98,30 @@ export class StandbyReader {
     if (this.#tables.length > 0) this.#following ??= this.#follow();
   }
 
-  /** Once nobody else writes: what has changed since the last look. Nothing is read if it has not begun to follow. */
-  async finish(): Promise<void> {
-    const hasFollowed = this.#following !== null;
+  /**
+   * Once this service has the lease, so that nobody else writes: what has changed since the last look. Nothing is read if it
+   * has not begun to follow, or over a connection to a server that has lost its place to another.
+   */
+  async finish(lease: Own): Promise<void> {
+    if (this.#following === null) return;
+    const late = sleep(finishMs, true, { ref: false });
+    if (await Promise.race([late, this.#finish(lease).then(() => false)])) this.#giveUp();
+  }
+
+  async #finish(lease: Own): Promise<void> {
     await this.#end();
-    if (hasFollowed) await this.#look();
+    if (this.#session?.isOpen !== true) this.#giveUp();
+    else await this.#look(lease);
+  }
+
+  #giveUp(): void {
+    this.#session?.destroy();
+    this.#forget();
   }
 
   async close(): Promise<void> {
-    await this.#end();
+    // A look that is under way, or still connecting, ends by itself.
+    this.#ended.abort();
     await this.#session?.close();
   }
 
@@ -118,30 +138,31 @@ export class StandbyReader {
     }
   }
 
-  async #look(): Promise<void> {
+  async #look(lease?: Own): Promise<void> {
     try {
       if (this.#session?.isOpen !== true) {
         // It may lead to another server, which counts transactions of its own.
         this.#forget();
         const options = { url: this.#url, program: "rigbridge standby", readOnly: true, timeoutMs };
         this.#session = await PostgresSession.open(options);
+        if (this.#ended.signal.aborted) return this.#giveUp();
       }
-      await this.#read(this.#session);
+      await this.#read(this.#session, lease);
     } catch {
       // Whatever it is: a start finds it too, and says so.
-      this.#session?.destroy();
-      this.#forget();
+      this.#giveUp();
     }
   }
 
-  async #read(session: PostgresSession): Promise<void> {
+  async #read(session: PostgresSession, lease: Own | undefined): Promise<void> {
     const [, answer] = await session.run(
       "begin isolation level repeatable read; " +
-        "select version, pg_snapshot_xmin(pg_current_snapshot())::xid as since from store_version",
+        "select version, holder, epoch, pg_snapshot_xmin(pg_current_snapshot())::xid as since from store_version, lease",
     );
     const now = answer?.rows[0];
+    const isHere = lease === undefined || (now?.holder === lease.holder && now?.epoch === lease.epoch);
     // A store of another version is upgraded first.
-    if (now?.version === storeVersion) {
+    if (isHere && now?.version === storeVersion) {
       for (const table of this.#tables) await table.follow(session, this.#since);
       this.#since = now.since;
     } else this.#forget();

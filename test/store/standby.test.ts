@@ -22,6 +22,12 @@ const lookedAgain = async (database: string): Promise<unknown> => {
   return look?.state_change;
 };
 
+/** Of the last service. */
+const leaseIn = async (database: string) => {
+  const [{ holder, epoch } = {}] = await server.run("select holder, epoch from rigbridge.lease", database);
+  return { holder: String(holder), epoch: Number(epoch) };
+};
+
 /** The names of channels, by what is read of their rows; `read` are those since it was last looked at. */
 function namesOf(database: string) {
   const read: string[] = [];
@@ -45,7 +51,8 @@ function namesOf(database: string) {
     await until(() => read.length === count, "all rows to be read");
     await until(async () => (await lookedAgain(database)) !== undefined, "the look to end");
   };
-  return { read, rows, reader, run, put, follow };
+  const finish = async (): Promise<void> => reader.finish(await leaseIn(database));
+  return { read, rows, reader, run, put, follow, finish };
 }
 
 suite("a waiting service", () => {
@@ -61,31 +68,32 @@ suite("a waiting service", () => {
   };
 
   test("reads only what was written since it last looked, also in a transaction that was open then", async () => {
-    const { read, rows, reader, put, run, follow } = namesOf(await newStore());
+    const { read, rows, finish, put, run, follow } = namesOf(await newStore());
     for (const id of [1, 2, 3, 4]) await put(id, `of ${id}`);
     await follow(4);
     await put(2, "changed");
     await put(5, "added");
     await run("delete from resource where id = 3");
     await run("begin; update resource set value = 'undone' where id = 4; rollback");
-    await reader.finish();
+    await finish();
     expect(read.slice(4)).toEqual(["changed", "added"]);
     expect(rows.take()?.toSorted()).toEqual(["added", "changed", "of 1", "of 4"]);
     expect(rows.take()).toBeNull();
   });
 
   test("reads more rows than fit into one page", async () => {
-    const { rows, reader, run, follow } = namesOf(await newStore());
+    const { rows, finish, run, follow } = namesOf(await newStore());
     await run(
       "insert into resource select 'channel', id, 'store', null, 0, id::text from generate_series(1, 250) as id",
     );
     await follow(250);
-    await reader.finish();
+    await finish();
     expect(rows.take()).toHaveLength(250);
   });
 
   test("finds what has changed while its connection was cut", async () => {
-    const { rows, reader, run, put, follow } = namesOf(await newStore());
+    const database = await newStore();
+    const { read, rows, finish, run, put, follow } = namesOf(database);
     for (const id of [1, 2, 3]) await put(id, `of ${id}`);
     await follow(3);
     await run(
@@ -93,26 +101,62 @@ suite("a waiting service", () => {
     );
     await put(1, "changed");
     await run("delete from resource where id = 2");
-    await reader.finish();
+    await until(() => read.length === 5, "all to be read again");
+    await until(async () => (await lookedAgain(database)) !== undefined, "the look to end");
+    await finish();
     expect(rows.take()?.toSorted()).toEqual(["changed", "of 3"]);
   });
 
+  test("has nothing from a server at which this service does not have the lease", async () => {
+    const database = await newStore();
+    const { rows, reader, put, follow } = namesOf(database);
+    await put(1, "of 1");
+    await follow(1);
+    const { holder, epoch } = await leaseIn(database);
+    await reader.finish({ holder, epoch: epoch + 1 });
+    expect(rows.take()).toBeNull();
+  });
+
+  test("does not wait for a server that does not answer", async () => {
+    const database = await newStore();
+    const { rows, run, put, follow, finish } = namesOf(database);
+    await put(1, "of 1");
+    await follow(1);
+    const locked = run("begin; lock table resource; select pg_sleep(3600)").catch(() => undefined);
+    const locks =
+      "from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = 'rigbridge.resource'::regclass";
+    await until(async () => (await server.run(`select pid ${locks}`, database)).length === 1, "the table to be locked");
+    await finish();
+    expect(rows.take()).toBeNull();
+    await server.run(`select pg_terminate_backend(pid, 10000) ${locks}`, database);
+    await locked;
+  });
+
   test("has nothing of a store of another version, of damaged rows, or before it has begun to wait", async () => {
-    const { rows, reader, run, put, follow } = namesOf(await newStore());
+    const { rows, finish, run, put, follow } = namesOf(await newStore());
     await put(1, "of 1");
     await follow(1);
     await run("update store_version set version = version + 1");
-    await reader.finish();
+    await finish();
     expect(rows.take()).toBeNull();
 
     const database = await newStore();
-    const damaged = new StandbyRows({ from: "instance", key: "name", read: () => JSON.parse("{") });
+    let isRead = false;
+    const damaged = new StandbyRows({
+      from: "instance",
+      key: "name",
+      read: () => {
+        isRead = true;
+        return JSON.parse("{");
+      },
+    });
     const sound = activePoolRows();
     const other = new StandbyReader(server.url(database), [sound, damaged]);
-    await other.finish();
+    await other.finish(await leaseIn(database));
     expect(sound.take()).toBeNull();
     other.follow();
-    await other.finish();
+    await until(() => isRead, "the damaged row to be read");
+    await other.finish(await leaseIn(database));
     expect([sound.take(), damaged.take()]).toEqual([null, null]);
     await other.close();
   });
