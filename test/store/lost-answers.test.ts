@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { IdempotentCalls } from "../../src/service/idempotent-calls.ts";
 import { Ledger } from "../../src/service/money/ledger.ts";
 import { localTimeIn } from "../../src/service/money/local-time.ts";
 import { openPostgresStore, type Store } from "../../src/store/index.ts";
@@ -8,7 +9,7 @@ import { onTestFinished } from "../finished.ts";
 import { startRelay } from "../relay.ts";
 import { hasPostgres, type Postgres, startPostgres } from "./postgres.ts";
 
-// depends on: src/store/**, src/service/money/**, test/store/*.ts
+// depends on: src/store/**, src/service/money/**, src/service/idempotent-calls.ts, test/store/*.ts
 
 const suite = hasPostgres("counters whose confirmation is lost") ? describe : describe.skip;
 const start = Date.UTC(2026, 4, 1, 12);
@@ -22,7 +23,11 @@ afterAll(() => server?.stop());
 /** What the line to the database loses next: the answers to writes of a table, or the writes themselves. */
 type Loses = { readonly table: string; readonly what: "answer" | "write" } | null;
 
-async function openStoreBehind(): Promise<{ readonly store: Store; lose(next: Loses): void }> {
+async function openStoreBehind(): Promise<{
+  readonly store: Store;
+  lose(next: Loses): void;
+  rows(of: string): Promise<number>;
+}> {
   let loses: Loses = null;
   const relay = await startRelay(server, (client, behind) => {
     let isLost = false;
@@ -39,7 +44,8 @@ async function openStoreBehind(): Promise<{ readonly store: Store; lose(next: Lo
       else client.write(bytes);
     });
   });
-  const url = server.url(await server.database()).replace(`${server.host}:${server.port}`, `127.0.0.1:${relay.port}`);
+  const database = await server.database();
+  const url = server.url(database).replace(`${server.host}:${server.port}`, `127.0.0.1:${relay.port}`);
   const store = await openPostgresStore({ url, now: () => start, site: "home", address: null });
   onTestFinished(async () => {
     await store.close();
@@ -50,6 +56,7 @@ async function openStoreBehind(): Promise<{ readonly store: Store; lose(next: Lo
     lose: (next) => {
       loses = next;
     },
+    rows: async (of) => (await server.run(`select 1 from rigbridge.${of}`, database)).length,
   };
 }
 
@@ -106,6 +113,31 @@ suite("when a connection breaks off", () => {
       expect(await shown()).toEqual([240, 4_000, 4]);
     },
   );
+
+  test.each([
+    ["answer", "idempotency.unknown"],
+    ["write", null],
+  ] as const)("and the %s of a change with a key is lost, the change is made once", async (what, refused) => {
+    const { store, lose, rows } = await openStoreBehind();
+    const calls = new IdempotentCalls(store.idempotency);
+    let replays = 0;
+    const replayed = (): void => {
+      replays += 1;
+    };
+    const ask = () =>
+      calls.once("addGroup", { name: "attic" }, { actor: "Ann", idempotency: { key: "k", replayed } }, async () => {
+        const { id } = await store.groups.add({ name: "attic", parentId: 0 });
+        return { id };
+      });
+    lose({ table: "resource", what });
+    expect(await refusal(ask())).toBe("service.store-away");
+    lose(null);
+    if (refused === null) expect(await ask()).toEqual({ id: 1 });
+    else expect(await refusal(ask())).toBe(refused);
+    expect(await rows("resource where collection = 'group'")).toBe(1);
+    if (refused === null) expect(await ask()).toEqual({ id: 1 });
+    expect(replays).toBe(1);
+  });
 
   test("and the answer to a step of a run is lost, it is stored once when it is stored again", async () => {
     const { store, lose } = await openStoreBehind();
