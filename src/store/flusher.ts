@@ -1,4 +1,4 @@
-import type { Statement } from "./database.ts";
+import { type Database, type NumberedTable, plain, type Statement } from "./database.ts";
 
 /** Rows to write, taken out of memory's list of unwritten ones. */
 export interface Batch {
@@ -41,3 +41,43 @@ export function flusher(
     return turn;
   };
 }
+
+/** Numbered rows that are kept in memory, and what of them is not stored yet. */
+export interface KeptRows<Row> {
+  readonly all: ReadonlyMap<number, Row>;
+  /** Ids of rows that were added or changed. */
+  readonly unwritten: Set<number>;
+  /** Ids of rows that were removed. */
+  readonly dropped: Set<number>;
+  readonly upsert: (row: Row) => Statement;
+  /** The highest number that was given. */
+  readonly last: () => number;
+}
+
+/** The flusher of such rows, which empties `unwritten` and `dropped`. */
+export const rowsFlusher = <Row>(
+  database: Database,
+  table: NumberedTable,
+  { all, unwritten, dropped, upsert, last }: KeptRows<Row>,
+): (() => Promise<void>) =>
+  flusher(
+    (statements) => database.write(statements),
+    () => {
+      const [written, deleted] = [[...unwritten], [...dropped]];
+      if (written.length === 0 && deleted.length === 0) return null;
+      unwritten.clear();
+      dropped.clear();
+      const deletion = plain(`delete from ${table} where id in ${database.dialect.oneOfList}`, JSON.stringify(deleted));
+      return {
+        statements: [
+          ...written.flatMap((id) => all.get(id) ?? []).map(upsert),
+          ...(deleted.length === 0 ? [] : [deletion]),
+          ...database.idTaken(table, last()),
+        ],
+        failed: () => {
+          for (const id of written) if (all.has(id)) unwritten.add(id);
+          for (const id of deleted) dropped.add(id);
+        },
+      };
+    },
+  );

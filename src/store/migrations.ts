@@ -11,6 +11,21 @@ interface PerEngine {
 /** Upgrades the rows of a released version; stores in PostgreSQL began with a later one. */
 const onlyInSqlite = (sqlite: string): PerEngine => ({ sqlite, postgres: [] });
 
+/** A trigger's function of PostgreSQL that adds counted results to those of their actions. */
+const addsCounted = (name: string, counted: string): string =>
+  `create function ${name}() returns trigger language plpgsql set search_path from current as $$
+        begin
+          update bulk_action set
+            done = bulk_action.done + counted.done,
+            failed = bulk_action.failed + counted.failed,
+            unknown = bulk_action.unknown + counted.unknown
+          from (
+            ${counted}
+          ) as counted
+          where id = counted.bulk_action_id;
+          return null;
+        end $$`;
+
 /**
  * The statements of each store version, oldest first, as SQLite runs them; `forPostgres` translates those that do not
  * differ. A released list is never changed; append a new one.
@@ -308,22 +323,14 @@ const steps: readonly (readonly (string | PerEngine)[])[] = [
       end`,
       // Once for each statement: to change one row 100,000 times in a transaction leaves as many dead ones.
       postgres: [
-        `create function bulk_result_added() returns trigger language plpgsql set search_path from current as $$
-        begin
-          update bulk_action set
-            done = bulk_action.done + counted.done,
-            failed = bulk_action.failed + counted.failed,
-            unknown = bulk_action.unknown + counted.unknown
-          from (
-            select bulk_action_id,
+        addsCounted(
+          "bulk_result_added",
+          `select bulk_action_id,
               count(*) filter (where state in ('done', 'possible')) as done,
               count(*) filter (where state = 'failed') as failed,
               count(*) filter (where state = 'unknown') as unknown
-            from added where state in ('done', 'possible', 'failed', 'unknown') group by bulk_action_id
-          ) as counted
-          where id = counted.bulk_action_id;
-          return null;
-        end $$`,
+            from added where state in ('done', 'possible', 'failed', 'unknown') group by bulk_action_id`,
+        ),
         `create trigger bulk_result_added after insert on bulk_result
           referencing new table as added for each statement execute function bulk_result_added()`,
       ],
@@ -338,23 +345,15 @@ const steps: readonly (readonly (string | PerEngine)[])[] = [
         where id = new.bulk_action_id;
       end`,
       postgres: [
-        `create function bulk_result_changed() returns trigger language plpgsql set search_path from current as $$
-        begin
-          update bulk_action set
-            done = bulk_action.done + counted.done,
-            failed = bulk_action.failed + counted.failed,
-            unknown = bulk_action.unknown + counted.unknown
-          from (
-            select bulk_action_id,
+        addsCounted(
+          "bulk_result_changed",
+          `select bulk_action_id,
               sum((after.state in ('done', 'possible'))::int - (before.state in ('done', 'possible'))::int) as done,
               sum((after.state = 'failed')::int - (before.state = 'failed')::int) as failed,
               sum((after.state = 'unknown')::int - (before.state = 'unknown')::int) as unknown
             from before join after using (bulk_action_id, miner_id)
-            where after.state <> before.state group by bulk_action_id
-          ) as counted
-          where id = counted.bulk_action_id;
-          return null;
-        end $$`,
+            where after.state <> before.state group by bulk_action_id`,
+        ),
         `create trigger bulk_result_changed after update on bulk_result
           referencing old table as before new table as after for each statement execute function bulk_result_changed()`,
       ],

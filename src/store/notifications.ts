@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
-import { flusher } from "./flusher.ts";
+import { rowsFlusher } from "./flusher.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
 import type { Tables } from "./tables.ts";
@@ -93,29 +93,8 @@ export const openNotifications = async (
       .values(row)
       .onConflict((conflict) => conflict.column("id").doUpdateSet(row));
   };
-  const deletion = (ids: readonly number[]): Statement =>
-    tables.deleteFrom("notification").where(database.dialect.isOneOf("id", ids));
 
-  const flush = flusher(
-    (statements) => database.write(statements),
-    () => {
-      const [written, deleted] = [[...unwritten], [...dropped]];
-      if (written.length === 0 && deleted.length === 0) return null;
-      unwritten.clear();
-      dropped.clear();
-      return {
-        statements: [
-          ...written.flatMap((id) => all.get(id) ?? []).map(upsert),
-          ...(deleted.length === 0 ? [] : [deletion(deleted)]),
-          ...database.idTaken("notification", last),
-        ],
-        failed: () => {
-          for (const id of written) if (all.has(id)) unwritten.add(id);
-          for (const id of deleted) dropped.add(id);
-        },
-      };
-    },
-  );
+  const flush = rowsFlusher(database, "notification", { all, unwritten, dropped, upsert, last: () => last });
 
   const flushSoon = (): void => {
     // What cannot be written now stays for the next flush, which says why.
@@ -187,7 +166,8 @@ export const openNotifications = async (
     },
 
     clear: async (ids) => {
-      await database.free([ids === "all" ? tables.deleteFrom("notification") : deletion(ids)]);
+      const deletion = tables.deleteFrom("notification");
+      await database.free([ids === "all" ? deletion : deletion.where(database.dialect.isOneOf("id", ids))]);
       const removed = known(ids);
       for (const each of removed) {
         if (each.key !== null && each.closed === null && each.severity !== "info") cleared.add(each.key);

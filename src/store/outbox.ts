@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Database, Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
-import { flusher } from "./flusher.ts";
+import { rowsFlusher } from "./flusher.ts";
 import type { NewOutboxRow, OutboxRow } from "./resources.ts";
 import type { Tables } from "./tables.ts";
 
@@ -35,27 +35,7 @@ export const openOutbox = async (database: Database): Promise<OutboxLog> => {
       .onConflict((conflict) => conflict.column("id").doUpdateSet(values));
   };
 
-  const flush = flusher(
-    (statements) => database.write(statements),
-    () => {
-      const [written, deleted] = [[...unwritten], [...dropped]];
-      if (written.length === 0 && deleted.length === 0) return null;
-      unwritten.clear();
-      dropped.clear();
-      const deletion = tables.deleteFrom("outbox").where(database.dialect.isOneOf("id", deleted));
-      return {
-        statements: [
-          ...written.flatMap((id) => all.get(id) ?? []).map(upsert),
-          ...(deleted.length === 0 ? [] : [deletion]),
-          ...database.idTaken("outbox", last),
-        ],
-        failed: () => {
-          for (const id of written) if (all.has(id)) unwritten.add(id);
-          for (const id of deleted) dropped.add(id);
-        },
-      };
-    },
-  );
+  const flush = rowsFlusher(database, "outbox", { all, unwritten, dropped, upsert, last: () => last });
 
   const put = (row: OutboxRow): void => {
     all.set(row.id, row);

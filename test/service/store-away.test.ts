@@ -8,6 +8,7 @@ import { maximumActorFor } from "../../src/service/power/precedence.ts";
 import type { Store, StoredCommand } from "../../src/store/index.ts";
 import { openPostgresStore } from "../../src/store/store.ts";
 import { onTestFinished } from "../finished.ts";
+import { flushed } from "../store/flushed.ts";
 import { folders } from "../store/folder.ts";
 import { type Line, startLine } from "../store/line.ts";
 import { hasPostgres, type Postgres, startPostgres } from "../store/postgres.ts";
@@ -194,14 +195,7 @@ suite("while the database breaks off", () => {
     await send("rule", "stop", {}, switchMining(false));
     expect(rig.model.mining).toBe(false);
     line.restore();
-    await until(
-      () =>
-        store.flush().then(
-          () => true,
-          () => false,
-        ),
-      "the commands to be stored",
-    );
+    await flushed(store, "the commands to be stored");
     const rows = await server.run("select action, state from rigbridge.command order by id", database);
     expect(rows.map(({ action, state }) => `${action} ${state}`)).toEqual([
       ...["set done", "stop failed", "set failed", "set failed", "stop done"],

@@ -17,6 +17,7 @@ import { openPostgresStore, type Sample, type Store } from "../../src/store/stor
 import { WaitingRows } from "../../src/store/waiting-rows.ts";
 import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
+import { flushed } from "./flushed.ts";
 import { folders } from "./folder.ts";
 import { startLine } from "./line.ts";
 import { hasPostgres, type Postgres, startPostgres } from "./postgres.ts";
@@ -102,14 +103,7 @@ suite("samples that wait for a database that is away", () => {
     await expect(store.flush()).rejects.toMatchObject({ code: "service.store-away" });
     expect(said).toEqual([`The database of the store is away; samples wait in ${own}`]);
     line.restore();
-    await until(
-      () =>
-        store.flush().then(
-          () => true,
-          () => false,
-        ),
-      "the samples to be written",
-    );
+    await flushed(store, "the samples to be written");
     expect(await store.samples.read(7, 0, time + 10)).toEqual([0, 1, 2, 3].map(sample));
     const query = { groups: [0], from: 0, to: time + 10, step: 0, currency: "USD", algorithm: "SHA-256" };
     expect(await store.farmSamples.read(query)).toMatchObject([{ time, power: 5, hashrate: 9 }]);
@@ -171,12 +165,7 @@ suite("samples that wait for a database that is away", () => {
     expect([await other.samples.read(7, 0, time + 10), await other.commands.list()]).toEqual([[], []]);
     expect(only(join(place, killed.instance))).toEqual(expect.anything());
     line.restore();
-    const flush = (): Promise<boolean> =>
-      killed.flush().then(
-        () => true,
-        () => false,
-      );
-    await until(flush, "the samples to be written to their own store");
+    await flushed(killed, "the samples to be written to their own store");
     expect(await killed.samples.read(7, 0, time + 10)).toEqual([sample(1)]);
     await until(async () => (await killed.commands.list()).length === 1, "the command to be written to its own store");
   });
@@ -193,12 +182,7 @@ suite("samples that wait for a database that is away", () => {
     line.cut();
     await expect(store.samples.append([sample(1)])).rejects.toMatchObject({ code: "service.store-away" });
     line.restore();
-    const flush = (): Promise<boolean> =>
-      store.flush().then(
-        () => true,
-        () => false,
-      );
-    await until(flush, "the samples to be written");
+    await flushed(store, "the samples to be written");
     expect([await store.samples.read(7, 0, time + 10), store.waiting()]).toEqual([[sample(1)], null]);
   });
 
