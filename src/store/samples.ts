@@ -200,10 +200,8 @@ export const openSamples = (database: Database): Samples => {
     first: number,
     work: (minerId: number) => Promise<Statement[]>,
   ): Promise<void> => {
-    const statements: Statement[] = [];
-    for (const row of await database.rows(plain(miners, first)))
-      statements.push(...(await work(integer(row.miner_id))));
-    await database.write(statements);
+    const ids = (await database.rows(plain(miners, first))).map((row) => integer(row.miner_id));
+    await database.write((await Promise.all(ids.map(work))).flat());
   };
 
   /**

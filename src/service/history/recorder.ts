@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Mutex } from "../../async/index.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
@@ -8,8 +9,8 @@ import { GroupEnergy } from "./group-energy.ts";
 
 /** ms between two writes: a power cut loses at most this much of the history. */
 const writeIntervalMs = 5_000;
-/** Steps of packing in one turn, so that other work is not delayed. */
-const stepsAtOnce = 4;
+/** ms of a turn in which finished hours are packed, and as many for old days: enough for 100,000 rigs. */
+const stepsMs = 1_000;
 
 /** Stores samples of the rigs for the history, and their energy, so that it survives a restart. */
 export class Recorder {
@@ -23,6 +24,7 @@ export class Recorder {
   readonly #turns = new Mutex();
   #samples: Sample[] = [];
   #failing = false;
+  #isClosing = false;
 
   constructor(store: Store, settings: Sections<"history">, now: () => number, log: Logger) {
     this.#store = store;
@@ -77,6 +79,7 @@ export class Recorder {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     clearInterval(this.#timer);
     await this.#inTurn(() => this.#write());
   }
@@ -85,9 +88,15 @@ export class Recorder {
     const { samples } = this.#store;
     return this.#inTurn(async () => {
       await this.#write();
-      for (let step = 0; step < stepsAtOnce && (await samples.pack(this.#now())); step += 1);
-      for (let step = 0; step < stepsAtOnce && (await samples.prune(this.#now(), this.#settings.history)); step += 1);
+      await this.#inSteps(() => samples.pack(this.#now()));
+      await this.#inSteps(() => samples.prune(this.#now(), this.#settings.history));
     });
+  }
+
+  /** Until there is nothing more to do, or the time is up; other work goes on between the steps. */
+  async #inSteps(step: () => Promise<boolean>): Promise<void> {
+    const until = performance.now() + stepsMs;
+    while (!this.#isClosing && performance.now() < until && (await step())) await nextTurn();
   }
 
   /** If a write fails, the store keeps the values for the next one, and as many samples as it can. */
