@@ -16,6 +16,7 @@ import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
 import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits, type UnitsPlace, unitsIn } from "./display-units.ts";
+import { handover, type StateLink } from "./handover.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
@@ -109,6 +110,7 @@ class RunningBridge implements Bridge {
   readonly #options: BridgeOptions & { readonly now: () => number };
   readonly #topics: Topics;
   readonly #units: DisplayUnits;
+  readonly #states: StateLink;
   readonly #publishing: Publishing;
   readonly #announcer: Announcer | null;
   readonly #closing = new AbortController();
@@ -158,8 +160,10 @@ class RunningBridge implements Bridge {
             announced: (device) => this.#publishing.announced(device),
             swept: () => staleTopics.sweep(),
           });
+    const continued = options.pair == null ? null : handover(connection, topics);
+    this.#states = continued ?? connection;
     this.#publishing = new Publishing({
-      connection,
+      connection: this.#states,
       topics,
       units,
       faults,
@@ -248,7 +252,10 @@ class RunningBridge implements Bridge {
       if (this.#announcer === null && this.#publishing.isComplete) staleTopics.sweep();
     }, tickMs);
     this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
-    void this.ended.then(() => this.#stop());
+    void this.ended.then(() => {
+      continued?.end();
+      this.#stop();
+    });
   }
 
   get ended(): Promise<void> {
@@ -346,7 +353,7 @@ class RunningBridge implements Bridge {
     const alarms = open.filter(({ isWarning }) => isWarning).length;
     const critical = open.filter(({ severity }) => severity === "critical").length;
     const payload = JSON.stringify({ count, unacknowledged, open: open.length, alarms, critical });
-    this.connection.publish({ topic: this.#topics.notifications, payload, qos: 1, retain: true });
+    this.#states.publish({ topic: this.#topics.notifications, payload, qos: 1, retain: true });
   }
 }
 

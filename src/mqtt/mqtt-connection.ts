@@ -389,6 +389,7 @@ export class MqttConnection implements MqttLink {
       duplicate: dup,
       responseTopic: properties?.responseTopic ?? null,
       correlation: properties?.correlationData ?? null,
+      expiry: properties?.messageExpiryInterval ?? null,
     };
     for (const { handle, options } of this.#subscriptions.at(topic)) if (this.#applies(options)) handle(message);
   }

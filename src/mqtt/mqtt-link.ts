@@ -26,6 +26,8 @@ export interface Message {
   /** MQTT 5: where the sender expects the response, and the data that identifies it. */
   readonly responseTopic: string | null;
   readonly correlation: Buffer | null;
+  /** MQTT 5: s after which the broker drops it; null: never, or not known. */
+  readonly expiry: number | null;
 }
 
 export type Handle = (message: Message) => void;

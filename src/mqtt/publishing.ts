@@ -4,14 +4,14 @@ import { isUnread } from "../contract/unread.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import type { DisplayUnits } from "./display-units.ts";
+import type { StateLink } from "./handover.ts";
 import { hasUid, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
-import type { MqttLink } from "./mqtt-link.ts";
 import { Sums } from "./sums.ts";
 import { expirySeconds, isDue, markPublished, type TopicState } from "./topic-state.ts";
 import type { Topics } from "./topics.ts";
 
 export interface PublishingOptions {
-  readonly connection: MqttLink;
+  readonly connection: StateLink;
   readonly topics: Topics;
   readonly units: DisplayUnits;
   readonly announcer: Announcer | null;

@@ -14,7 +14,7 @@ export interface Topics {
   /** Topics for commands to the bridge itself. */
   readonly bridge: { readonly action: string; readonly logLevel: string; readonly response: string };
   readonly miner: (uid: string) => ThingTopics;
-  readonly group: (id: number) => ThingTopics;
+  readonly group: (id: number | "+") => ThingTopics;
   /** Topics for commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
   /** Filters of the command topics of miners, groups and the farm. */

@@ -205,6 +205,44 @@ describe("two bridges with one base", () => {
       expect(second.status.state).toBe("connected");
     });
 
+    test("the next one publishes only what differs from what the broker has, and what it has lost", async () => {
+      const { url } = await broker();
+      const first = await bridged(opened.service, url, { pair: pairAt(1) });
+      const isOn = ([topic, payload]: readonly [string, string]): boolean => isWord(topic) && payload === "online";
+      const isWord = (topic: string): boolean => /^rigbridge\/miner\/[^/]+\/availability$/.test(topic);
+      const hasAll = async (): Promise<boolean> => {
+        const topics = [...(await retainedAt(url)).keys()];
+        const count = (pattern: RegExp): number => topics.filter((topic) => pattern.test(topic)).length;
+        const [words, groups] = [topics.filter(isWord).length, count(/^rigbridge\/group\/\d+\/state$/)];
+        // Besides these, the farm and the bridge are announced.
+        return words >= 2 && count(/^homeassistant\/device\//) >= words + groups + 2;
+      };
+      await until(hasAll, "the first to have published");
+      await first.close();
+      const listener = await listening(url);
+      const [lost = ""] = [...(await retainedAt(url))].find(isOn) ?? [];
+      await listener.publish(lost, "", { retain: true });
+      await until(() => listener.received.some(({ topic, payload }) => topic === lost && payload === ""), "its loss");
+      const last = new Map<string, string>();
+      const changes = (): { readonly topic: string; readonly isNew: boolean }[] => {
+        last.clear();
+        return listener.received.flatMap(({ topic, payload, retained }) => {
+          const isNew = last.get(topic) !== payload;
+          last.set(topic, payload);
+          return retained || /^rigbridge\/bridge|\/event$/.test(topic) ? [] : [{ topic, isNew }];
+        });
+      };
+      await bridged(opened.service, url, { pair: pairAt(2) });
+      await listener.until(
+        ({ topic, payload }) => topic === "rigbridge/bridge/info" && JSON.parse(payload).epoch === 2,
+      );
+      await until(() => changes().some(({ topic }) => topic === lost && last.get(lost) === "online"), "its return");
+      const published = changes();
+      expect(published.filter(({ isNew }) => !isNew)).toEqual([]);
+      expect(published.filter(({ topic }) => isWord(topic) && topic !== lost)).toEqual([]);
+      expect(published.filter(({ topic }) => topic.startsWith("homeassistant/"))).toEqual([]);
+    });
+
     test("hash rates keep their units with the next one", async () => {
       const { url } = await broker();
       const listener = await listening(url);
