@@ -43,11 +43,6 @@ export async function openServiceStore(
   checkWritable(markFile, log);
   const ended = new AbortController();
   const standby = openStandby({ http, version, log });
-  shutdown.add("standby", async () => {
-    ended.abort();
-    await standby.close();
-  });
-  shutdown.startWaits = true;
   let isKnown = isAgain;
   const waiting = (holder: Holder | null): void => {
     isKnown = true;
@@ -55,31 +50,45 @@ export async function openServiceStore(
     if (holder === null) log.warn("The database of the store is away; this service waits for it");
     else log.info(`Another service of the site is active${at(holder)}; this one waits to take its place`);
   };
-  try {
+  const open = async (): Promise<Store> => {
     const lease = { site, address, markFile, acceptRestored, signal: ended.signal, waiting };
     const folder = dirname(files);
     const beside = { folder: join(folder, "waiting-samples"), commands: join(folder, "waiting-commands"), log };
     const options = { url, now: Date.now, allowLoss, beside, ...lease };
-    let store: Store | null = null;
-    for (let isSaid = false; store === null; isSaid = true)
+    for (let isSaid = false; ; isSaid = true)
       try {
-        store = await openPostgresStore(options);
+        return await openPostgresStore(options);
       } catch (error) {
         if (!isKnown || !passes(error)) throw error;
         if (!isSaid) waiting(null);
         await sleep(askAgainMs, undefined, { signal: ended.signal });
       }
+  };
+  const opening = open();
+  let isOpen = false;
+  shutdown.add("standby", async () => {
+    ended.abort();
+    await standby.close();
+    // It may have the lease already, and gives it up.
+    if (!isOpen) await (await opening.catch(() => undefined))?.close();
+  });
+  shutdown.startWaits = true;
+  try {
+    const store = await opening;
     if (store.lease?.isRestored === true)
       log.warn("The database was restored from a backup: commands that were open in it count as unknown");
     log.info(`This service is the active one of the site ${site} (epoch ${store.lease?.epoch})`);
-    return store;
-  } catch (error) {
+    await standby.close();
     // The process is ending, so nothing more is started.
     if (ended.signal.aborted) await new Promise(() => undefined);
+    isOpen = true;
+    return store;
+  } catch (error) {
+    if (ended.signal.aborted) await new Promise(() => undefined);
+    await standby.close();
     throw error;
   } finally {
     shutdown.startWaits = false;
-    await standby.close();
   }
 }
 

@@ -12,8 +12,8 @@ const sameSignalMs = 500;
 
 /** Everything that was started, to be closed in reverse order. */
 export class Shutdown {
-  /** While a start waits for something outside, which may take days: closing then does not wait for the start. */
-  startWaits = false;
+  /** Resolves when a start begins to wait. */
+  #waiting = Promise.withResolvers<void>();
   readonly #parts: Part[] = [];
   #closing: Promise<void> | undefined;
   #restarting: Promise<void> | undefined;
@@ -27,10 +27,15 @@ export class Shutdown {
     this.#parts.unshift({ name, close });
   }
 
+  /** Whether a start waits for something outside, which may take days: closing does not wait for that start. */
+  set startWaits(waits: boolean) {
+    if (waits) this.#waiting.resolve();
+    else this.#waiting = Promise.withResolvers();
+  }
+
   /** In reverse order; a part that fails to close does not keep the others from closing. */
   close(log: Logger): Promise<void> {
-    const starting = this.startWaits ? undefined : this.#restarting;
-    this.#closing ??= Promise.resolve(starting).then(() => this.closeParts(log));
+    this.#closing ??= Promise.race([this.#restarting, this.#waiting.promise]).then(() => this.closeParts(log));
     return this.#closing;
   }
 

@@ -37,8 +37,9 @@ export const httpLimits = {
   /** Writes of one user or address: the burst, and the rate per second after it. */
   writeBurst: 1_000,
   writesPerSecond: 100,
-  /** How much longer, and for how many bytes, a connection is read after its last answer. */
-  lingerTimeout: 2_000,
+  /** How much longer, and for how many bytes, a connection is read after its last answer; and while nothing comes. */
+  lingerTimeout: 30_000,
+  lingerIdle: 2_000,
   lingerBytes: 16_000_000,
   /** Time for pending requests when the server stops. */
   closeTimeout: 3_000,

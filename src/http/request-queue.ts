@@ -11,8 +11,9 @@ export interface QueueLimits {
   readonly stallTimeout: number;
   /** ms between two checks of the readers. */
   readonly checkInterval: number;
-  /** How many ms longer, and for how many bytes, a connection is read after its last answer. */
+  /** How many ms longer, and for how many bytes, a connection is read after its last answer; and while nothing comes. */
   readonly lingerTimeout: number;
+  readonly lingerIdle: number;
   readonly lingerBytes: number;
 }
 
@@ -181,13 +182,15 @@ class ConnectionQueue {
     const socket = this.#socket;
     this.release();
     let dropped = 0;
-    const timer = setTimeout(() => socket.destroy(), this.#limits.lingerTimeout);
+    const cut = (): void => void socket.destroy();
+    const timers = [setTimeout(cut, this.#limits.lingerTimeout), setTimeout(cut, this.#limits.lingerIdle)];
     socket.on("data", (bytes: Buffer) => {
+      timers[1]?.refresh();
       dropped += bytes.length;
       if (dropped > this.#limits.lingerBytes) socket.destroy();
     });
     socket.once("end", () => socket.destroy());
-    socket.once("close", () => clearTimeout(timer));
+    socket.once("close", () => timers.forEach(clearTimeout));
     socket.end(() => {
       if (socket.readableEnded) socket.destroy();
     });

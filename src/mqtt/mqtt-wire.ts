@@ -1,5 +1,4 @@
 import type { MqttClient } from "mqtt";
-import type { SendDeadline } from "../async/send-deadline.ts";
 import type { Wire } from "./outgoing.ts";
 
 /** MQTT version: 5, or 4 for 3.1.1. */
@@ -24,7 +23,7 @@ const envelope = 256;
  */
 export function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
   return {
-    send: ({ topic, payload, qos, retain, expiry, correlation, sendBefore }, arrived) => {
+    send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {
       // A broker disconnects a client that sends a larger packet. A character has at most 3 bytes.
       const length = 3 * (payload.length + topic.length) + envelope;
       if (length > limits.packet && Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
@@ -41,37 +40,21 @@ export function wireOf(client: MqttClient, version: Version, limits: Limits, ref
               },
             }
           : {};
-      const publish = (): void => {
-        client.publish(topic, payload, { qos, retain, ...properties }, (error) => {
-          if (isRefusal(error)) refused(topic);
-          arrived();
-        });
-      };
-      if (sendBefore === undefined) publish();
-      else publishWhenEmpty(client, sendBefore, publish, arrived);
+      client.publish(topic, payload, { qos, retain, ...properties }, (error) => {
+        if (isRefusal(error)) refused(topic);
+        arrived();
+      });
     },
     get hasRoom() {
       return client.stream.writableLength < maxBacklogBytes;
+    },
+    get isEmpty() {
+      return client.stream.writableLength === 0;
     },
     window: Math.min(maxInFlight, limits.window),
     // A broker that delays acknowledgements (Nagle) sends them together with its response.
     nudge: () => client.sendPing(),
   };
-}
-
-/** ms between two looks at what a slow broker has not taken yet. */
-const lookMs = 20;
-
-/** Publishes once nothing waits in this process, where it would leave late, or gives up when the deadline is over. */
-function publishWhenEmpty(
-  { stream }: Pick<MqttClient, "stream">,
-  deadline: SendDeadline,
-  publish: () => void,
-  giveUp: () => void,
-): void {
-  if (deadline.isOver || stream.destroyed) queueMicrotask(giveUp);
-  else if (stream.writableLength === 0) publish();
-  else setTimeout(() => publishWhenEmpty({ stream }, deadline, publish, giveUp), lookMs);
 }
 
 /** A reason code of MQTT 5 from 128 is an error; 16 means only that there are no subscribers. */

@@ -6,6 +6,8 @@ export interface Wire {
   send(publication: Publication, arrived: () => void): void;
   /** Whether there is room for telemetry. */
   readonly hasRoom: boolean;
+  /** Whether all that was sent has left this process. */
+  readonly isEmpty: boolean;
   /** Maximum QoS 1 messages in flight. */
   readonly window: number;
   /** Called when messages wait for acknowledgements. */
@@ -23,6 +25,8 @@ export interface OutgoingOptions {
 const queueLimits = { away: 1_000, slow: 10_000 };
 /** Maximum characters of payloads in flight; a single message may be longer. */
 const maxCharactersUnderWay = 8 * 1024 * 1024;
+/** ms between two looks at what a slow broker has not taken yet. */
+const lookMs = 20;
 
 /**
  * Sends messages in order: telemetry at once or never, others with as many in flight as the broker accepts. The queue
@@ -32,6 +36,9 @@ export class Outgoing {
   readonly #options: OutgoingOptions;
   #wire: Wire | null = null;
   #queue = new SendQueue(queueLimits.away);
+  /** A message with a deadline, which would leave late behind what has not left yet; nothing is sent before it. */
+  #next: QueuedMessage | undefined;
+  #look: NodeJS.Timeout | undefined;
   /** Messages that must not be sent over this connection. */
   #held = new SendQueue(queueLimits.away);
   #underWay = 0;
@@ -49,9 +56,9 @@ export class Outgoing {
     const wire = this.#wire;
     if (wire === null) this.#enqueueOffline({ publication, until: Number.POSITIVE_INFINITY });
     else if (publication.qos === 0) {
-      if (wire.hasRoom) wire.send(publication, () => undefined);
+      if (wire.hasRoom && this.#next === undefined) wire.send(publication, () => undefined);
     } else {
-      this.#queue.put({ publication, until: Number.POSITIVE_INFINITY });
+      this.#queue.put({ publication, until: this.#until(publication) });
       this.#pump();
     }
   }
@@ -81,6 +88,8 @@ export class Outgoing {
     this.#wire = null;
     this.#report();
     const before = [this.#held, this.#queue];
+    const next = this.#takeNext();
+    if (next !== undefined) before[0]?.put(next);
     this.#held = new SendQueue(queueLimits.away);
     this.#queue = new SendQueue(queueLimits.away);
     for (const queue of before)
@@ -89,7 +98,7 @@ export class Outgoing {
   }
 
   get #isEmpty(): boolean {
-    return this.#underWay === 0 && this.#queue.isEmpty;
+    return this.#underWay === 0 && this.#next === undefined && this.#queue.isEmpty;
   }
 
   /** Without a connection, only messages that will not be published again wait. */
@@ -103,10 +112,19 @@ export class Outgoing {
     const wire = this.#wire;
     if (wire === null) return;
     while (this.#underWay < wire.window && (this.#size < maxCharactersUnderWay || this.#underWay === 0)) {
-      const next = this.#queue.take();
+      const next = this.#takeNext() ?? this.#queue.take();
       if (next === undefined) break;
       const { publication, until } = next;
-      if (until <= this.#options.now()) continue;
+      const { sendBefore } = publication;
+      if (until <= this.#options.now() || sendBefore?.isOver) continue;
+      if (sendBefore !== undefined && !wire.isEmpty) {
+        this.#next = next;
+        this.#look = setTimeout(() => {
+          this.#pump();
+          if (this.#isEmpty) this.#settle();
+        }, lookMs);
+        break;
+      }
       this.#underWay += 1;
       this.#size += publication.payload.length;
       this.#sent += 1;
@@ -116,6 +134,20 @@ export class Outgoing {
       this.#sent = 0;
       wire.nudge();
     }
+  }
+
+  #takeNext(): QueuedMessage | undefined {
+    clearTimeout(this.#look);
+    const next = this.#next;
+    this.#next = undefined;
+    return next;
+  }
+
+  /** Who waits for the effect of a message with a deadline has given up when it expires. */
+  #until({ sendBefore, expiry }: Publication): number {
+    return sendBefore === undefined || expiry === undefined
+      ? Number.POSITIVE_INFINITY
+      : this.#options.now() + expiry * 1000;
   }
 
   #arrived(wire: Wire, { payload }: Publication): void {

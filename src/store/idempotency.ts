@@ -5,6 +5,7 @@ import { type Database, plain, type Statement } from "./database.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { flusher } from "./flusher.ts";
 import { KnownKeys } from "./known-keys.ts";
+import { MayBeStored } from "./postgres-failures.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long a key is known, ms. */
@@ -17,6 +18,8 @@ const pruneEvery = 100;
 const charactersLikeKey = 10_000;
 /** Answers kept in memory while the store cannot be written. */
 const unwrittenLimit = 1_000;
+/** Keys whose first write may be stored. */
+const mostInDoubt = 10_000;
 
 /** The key of a request, and who sent it: the keys of two callers have nothing to do with each other. */
 export interface RequestKey {
@@ -78,6 +81,8 @@ const dropExcess = `delete from idempotency where (caller, key) in (select calle
 export const openIdempotency = async (database: Database, now: () => number): Promise<IdempotencyLog> => {
   const { tables } = database;
   const unwritten = new Map<string, Answered>();
+  /** Whose first write may be stored, or still may be. */
+  const inDoubt = new Set<string>();
   /** Requests that are running, some of which may have no row yet. */
   const running = new Map<string, string>();
   let sincePrune = 0;
@@ -129,13 +134,25 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
     await unlessFull(async () => {
       if (unwritten.size > 0) await flush();
       await database.write(begun(of, request));
-    });
+    }).catch(doubting(of));
   };
+
+  const doubting =
+    (of: RequestKey) =>
+    (error: unknown): never => {
+      if (error instanceof MayBeStored && inDoubt.size < mostInDoubt) inDoubt.add(nameOf(of));
+      throw error;
+    };
 
   return {
     find: async (of) => {
       const kept = unwritten.get(nameOf(of));
       if (kept !== undefined) return { ...kept, command: null, runId: null };
+      if (inDoubt.has(nameOf(of))) {
+        // A write, because it waits until the server has ended the one in doubt.
+        await database.write([plain("update idempotency set at = at where caller = ? and key = ?", of.caller, of.key)]);
+        inDoubt.delete(nameOf(of));
+      }
       const row = known.has(nameOf(of)) ? await stored(of) : undefined;
       // The clock may have been set back.
       if (row === undefined || Math.abs(now() - row.at) >= keptMs) {
@@ -161,8 +178,8 @@ export const openIdempotency = async (database: Database, now: () => number): Pr
       } catch (error) {
         // A fault, after which it is not known what was done, even if nothing was stored.
         if (!(error instanceof RigbridgeError))
-          await database.write([plain(insertNew, of.caller, of.key, request, now())]);
-        throw error;
+          await database.write([plain(insertNew, of.caller, of.key, request, now())]).catch(() => undefined);
+        return doubting(of)(error);
       } finally {
         running.delete(nameOf(of));
       }

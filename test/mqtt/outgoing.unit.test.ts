@@ -1,6 +1,8 @@
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
+import { momentNow, SendDeadline } from "../../src/async/send-deadline.ts";
 import type { Publication } from "../../src/mqtt/mqtt-link.ts";
 import { Outgoing, type Wire } from "../../src/mqtt/outgoing.ts";
+import { fakeTimers } from "../fake-timers.ts";
 
 /** A broker that accepts so many messages and acknowledges them on command. */
 function broker(window = 10) {
@@ -12,6 +14,7 @@ function broker(window = 10) {
       unacknowledged.push(arrived);
     },
     hasRoom: true,
+    isEmpty: true,
     window,
     nudge: () => undefined,
   };
@@ -104,4 +107,40 @@ test("after a reconnect, the newest thousand unexpired events are sent, and noth
   expect(second.sent.map(({ topic }) => topic)).not.toContain("state");
   expect(second.sent[0]?.payload).toBe("500");
   expect(dropped).toEqual([501]);
+});
+
+test("messages with a deadline leave in their order once nothing waits in front of them, unless they expire", async () => {
+  fakeTimers();
+  const time = { now: 0 };
+  const { out, say } = outgoing(time);
+  const { wire, sent, acknowledge } = broker();
+  let isEmpty = false;
+  out.open({
+    ...wire,
+    hasRoom: true,
+    get isEmpty() {
+      return isEmpty;
+    },
+  });
+  const sendBefore = new SendDeadline();
+  sendBefore.moveTo(momentNow(), 3_600_000);
+  say("plug", "expires", { sendBefore, expiry: 10 });
+  jest.advanceTimersByTime(60_000);
+  time.now = 10_000;
+  for (const payload of ["on", "off"]) say("plug", payload, { sendBefore, expiry: 10 });
+  say("other", "1");
+  out.publish({ topic: "telemetry", payload: "1", qos: 0, retain: false });
+  jest.advanceTimersByTime(60_000);
+  expect(sent).toEqual([]);
+  isEmpty = true;
+  jest.advanceTimersByTime(60_000);
+  expect(texts(sent)).toEqual(["plug on", "plug off", "other 1"]);
+  acknowledge();
+  isEmpty = false;
+  say("plug", "late", { sendBefore, expiry: 3_600 });
+  const settled = out.settled();
+  sendBefore.end();
+  jest.advanceTimersByTime(60_000);
+  await settled;
+  expect(sent).toHaveLength(3);
 });

@@ -28,3 +28,31 @@ test("names are known that were stored, or are being stored, whatever is read me
   await Promise.resolve();
   expect(["a 1", "last", "during", "b 0", "b 9999"].filter((name) => !keys.has(name))).toEqual([]);
 });
+
+test("a long reading forgets no names that are stored, and names that cannot be read do not fill the memory", async () => {
+  let reading = Promise.withResolvers<readonly string[]>();
+  reading.resolve([]);
+  const keys = await KnownKeys.open(() => reading.promise);
+  const settled = async (): Promise<void> => {
+    await reading.promise.catch(() => undefined);
+    await Promise.resolve();
+  };
+  reading = Promise.withResolvers();
+  for (const name of [...many("a"), ...many("b"), ...many("c")]) keys.add(name);
+  reading.resolve(many("a"));
+  await settled();
+  expect(["a 0", "b 0", "c 9999"].filter((name) => !keys.has(name))).toEqual([]);
+  for (let turn = 0; turn < 11; turn += 1) {
+    reading = Promise.withResolvers();
+    for (const name of many(`away ${turn}`)) keys.add(name);
+    reading.reject(new Error("away"));
+    await settled();
+  }
+  // Nothing is known for certain, so everything is looked for.
+  expect([keys.has("away 0 0"), keys.has("never")]).toEqual([true, true]);
+  reading = Promise.withResolvers();
+  for (const name of many("again")) keys.add(name);
+  reading.resolve(many("again"));
+  await settled();
+  expect([keys.has("again 1"), keys.has("never")]).toEqual([true, false]);
+});

@@ -7,6 +7,7 @@ import { openPostgresStore, type Store } from "../../src/store/index.ts";
 import { refusal } from "../errors.ts";
 import { onTestFinished } from "../finished.ts";
 import { startRelay } from "../relay.ts";
+import { until } from "../until.ts";
 import { hasPostgres, type Postgres, startPostgres } from "./postgres.ts";
 
 // depends on: src/store/**, src/service/money/**, src/service/idempotent-calls.ts, test/store/*.ts
@@ -21,11 +22,12 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** What the line to the database loses next: the answers to writes of a table, or the writes themselves. */
-type Loses = { readonly table: string; readonly what: "answer" | "write" } | null;
+type Loses = { readonly table: string; readonly what: "answer" | "write" | "line" } | null;
 
 async function openStoreBehind(): Promise<{
   readonly store: Store;
   lose(next: Loses): void;
+  run(sql: string): Promise<unknown>;
   rows(of: string): Promise<number>;
 }> {
   let loses: Loses = null;
@@ -37,6 +39,7 @@ async function openStoreBehind(): Promise<{
         if (loses.what === "write") return void client.destroy();
       }
       behind.write(bytes);
+      if (isLost && loses?.what === "line") client.destroy();
     });
     behind.on("data", (bytes: Buffer) => {
       // The server has committed before it answers.
@@ -56,9 +59,12 @@ async function openStoreBehind(): Promise<{
     lose: (next) => {
       loses = next;
     },
+    run: (sql) => server.run(`set search_path = rigbridge; ${sql}`, database),
     rows: async (of) => (await server.run(`select 1 from rigbridge.${of}`, database)).length,
   };
 }
+
+const where = (is: "exists" | "not exists", query: string): string => `where ${is} (${query})`;
 
 suite("when a connection breaks off", () => {
   test.each(["answer", "write"] as const)(
@@ -137,6 +143,33 @@ suite("when a connection breaks off", () => {
     expect(await rows("resource where collection = 'group'")).toBe(1);
     if (refused === null) expect(await ask()).toEqual({ id: 1 });
     expect(replays).toBe(1);
+  });
+
+  test("while a note with a key waits in the server, a repeat comes after it has ended there", async () => {
+    const { store, lose, rows, run } = await openStoreBehind();
+    const calls = new IdempotentCalls(store.idempotency);
+    const locked = run("begin; lock table command in share mode; select pg_sleep(3600)").catch(() => undefined);
+    const of = "from pg_locks where relation = 'rigbridge.command'::regclass";
+    const isTrue = (sql: string) => async () => (await rows(sql)) > 0;
+    await until(isTrue(`lease ${where("exists", `select ${of} and granted and mode = 'ShareLock'`)}`), "the lock");
+    let unlock = async (): Promise<void> => undefined;
+    const note = () =>
+      calls.once("addMinerNote", { id: 1, note: "dusty" }, { actor: "Ann", idempotency: { key: "k" } }, async () => {
+        await unlock();
+        const by = { minerId: 1, minerName: "Rig", actor: "Ann", action: "note", parameters: {} };
+        await store.commands.add({ ...by, done: "" });
+        return { message: "Noted" };
+      });
+    lose({ table: "command", what: "line" });
+    expect(await refusal(note())).toBe("service.store-away");
+    lose(null);
+    unlock = async () => {
+      await run(`select pg_terminate_backend(pid, 10000) ${of} and mode = 'ShareLock'`);
+      await locked;
+      await until(isTrue(`lease ${where("not exists", `select ${of}`)}`), "the first write to end");
+    };
+    await note();
+    expect(await rows("command")).toBe(1);
   });
 
   test("and the answer to a step of a run is lost, it is stored once when it is stored again", async () => {
