@@ -21,6 +21,8 @@ export interface PostgresStoreOptions {
   readonly timeoutMs?: number;
   /** Also a database that may lose what it has confirmed. */
   readonly allowLoss?: boolean | undefined;
+  /** Rows of rigs from which on a service that waits has them in memory; absent: so many that this is worth it. */
+  readonly leastInMemory?: number;
 }
 
 const oldestVersion = 15;
@@ -56,7 +58,7 @@ export const takePostgres = async (
   const { url, allowLoss = false, waiting } = options;
   const name = nameOf(url);
   await checked({ url, name, allowLoss }, (session) => bringUp(session, name, null));
-  const reader = new StandbyReader(url, followed);
+  const reader = new StandbyReader(url, followed, options.leastInMemory);
   const waits = (holder: Holder | null): void => {
     if (holder !== null) reader.follow();
     waiting?.(holder);

@@ -3,6 +3,8 @@ import type { Own } from "./lease.ts";
 import { storeVersion } from "./migrations.ts";
 import { PostgresSession } from "./postgres-session.ts";
 
+/** Fewer rows, those of some 10,000 rigs, are read within a second: not worth their memory. */
+const leastRows = 50_000;
 /** Together in memory, and read without a pause for anything else. */
 const pageRows = 100;
 
@@ -43,6 +45,11 @@ export class StandbyRows<R, V> {
     this.#isWhole = false;
   }
 
+  async count(session: PostgresSession): Promise<number> {
+    const [counted] = await session.run(`select count(*) as count ${this.#from}`);
+    return Number(counted?.rows[0]?.count);
+  }
+
   /** Reads the rows that transactions from `since` on have written; null: all. */
   async follow(session: PostgresSession, since: string | null): Promise<void> {
     const values = this.#values;
@@ -53,9 +60,9 @@ export class StandbyRows<R, V> {
       for (const row of page?.rows ?? []) values.set(row.row_key, this.#read(row));
       isMore = page?.rows.length === pageRows;
     }
-    const [, counted] = await session.run(`close written; select count(*) as count ${this.#from}`);
+    await session.run("close written");
     // All that are there are here, so others were deleted.
-    if (values.size !== counted?.rows[0]?.count) await this.#dropDeleted(session, values);
+    if (values.size !== (await this.count(session))) await this.#dropDeleted(session, values);
     this.#isWhole = values === this.#values;
   }
 
@@ -67,7 +74,7 @@ export class StandbyRows<R, V> {
 }
 
 /** Of any kind. */
-export type AnyStandbyRows = Pick<StandbyRows<unknown, unknown>, "forget" | "follow">;
+export type AnyStandbyRows = Pick<StandbyRows<unknown, unknown>, "count" | "forget" | "follow">;
 
 const followMs = 5_000;
 const timeoutMs = 10_000;
@@ -82,15 +89,18 @@ const finishMs = 1_500;
 export class StandbyReader {
   readonly #url: string;
   readonly #tables: readonly AnyStandbyRows[];
+  readonly #least: number;
   readonly #ended = new AbortController();
   #session: PostgresSession | null = null;
   /** The oldest transaction that may not have been seen; null: nothing has been. */
   #since: string | null = null;
   #following: Promise<void> | null = null;
 
-  constructor(url: string, tables: readonly AnyStandbyRows[]) {
+  /** Nothing is read while the tables have fewer than `least` rows together. */
+  constructor(url: string, tables: readonly AnyStandbyRows[], least = leastRows) {
     this.#url = url;
     this.#tables = tables;
+    this.#least = least;
   }
 
   /** Begins to follow, if it has not. */
@@ -162,11 +172,17 @@ export class StandbyReader {
     const now = answer?.rows[0];
     const isHere = lease === undefined || (now?.holder === lease.holder && now?.epoch === lease.epoch);
     // A store of another version is upgraded first.
-    if (isHere && now?.version === storeVersion) {
+    if (isHere && now?.version === storeVersion && (await this.#isWorthIt(session))) {
       for (const table of this.#tables) await table.follow(session, this.#since);
       this.#since = now.since;
     } else this.#forget();
     await session.run("commit");
+  }
+
+  async #isWorthIt(session: PostgresSession): Promise<boolean> {
+    let rows = 0;
+    for (const table of this.#tables) rows += await table.count(session);
+    return rows >= this.#least;
   }
 
   #forget(): void {

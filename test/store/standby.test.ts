@@ -14,7 +14,7 @@ const suite = hasPostgres("the memory of a waiting service, of a real PostgreSQL
 let server: Postgres;
 
 const open = (database: string): Promise<Store> =>
-  openPostgresStore({ url: server.url(database), now: Date.now, site: "barn", address: null });
+  openPostgresStore({ url: server.url(database), now: Date.now, site: "barn", address: null, leastInMemory: 0 });
 
 const lookedAgain = async (database: string): Promise<unknown> => {
   const looks = "select state_change from pg_stat_activity where application_name = 'rigbridge standby'";
@@ -29,7 +29,7 @@ const leaseIn = async (database: string) => {
 };
 
 /** The names of channels, by what is read of their rows; `read` are those since it was last looked at. */
-function namesOf(database: string) {
+function namesOf(database: string, least = 0) {
   const read: string[] = [];
   const rows = new StandbyRows({
     from: "resource",
@@ -40,7 +40,7 @@ function namesOf(database: string) {
       return value;
     },
   });
-  const reader = new StandbyReader(server.url(database), [rows]);
+  const reader = new StandbyReader(server.url(database), [rows], least);
   onTestFinished(() => reader.close());
   const run = (sql: string) => server.run(`set search_path = rigbridge; ${sql}`, database);
   const put = (id: number, value: string) =>
@@ -117,6 +117,16 @@ suite("a waiting service", () => {
     expect(rows.take()).toBeNull();
   });
 
+  test("has few rows not in memory, but more of them", async () => {
+    const database = await newStore();
+    const { rows, put, finish, follow, read } = namesOf(database, 3);
+    for (const id of [1, 2]) await put(id, `of ${id}`);
+    await follow(0);
+    await put(3, "of 3");
+    await finish();
+    expect([read.length, rows.take()?.length]).toEqual([3, 3]);
+  });
+
   test("does not wait for a server that does not answer", async () => {
     const database = await newStore();
     const { rows, run, put, follow, finish } = namesOf(database);
@@ -151,7 +161,7 @@ suite("a waiting service", () => {
       },
     });
     const sound = activePoolRows();
-    const other = new StandbyReader(server.url(database), [sound, damaged]);
+    const other = new StandbyReader(server.url(database), [sound, damaged], 0);
     await other.finish(await leaseIn(database));
     expect(sound.take()).toBeNull();
     other.follow();
