@@ -16,7 +16,7 @@ const key = "benchmark-benchmark";
 const headers = { "x-api-key": key, "content-type": "application/json" };
 const Kept = z.object({ success: z.literal(true) });
 
-/** What a store in PostgreSQL costs, against SQLite in the same minutes, and what the service beside it costs that waits. */
+/** What a store in PostgreSQL costs, against SQLite in the same minutes, how long its writes take, and what the service beside it costs that waits. */
 export async function pair(quick: boolean): Promise<Measured[]> {
   if (process.platform !== "linux") throw new LeftOut("it needs Linux");
   if (!hasPostgres("the part pair")) throw new LeftOut("there is no PostgreSQL");
@@ -35,13 +35,17 @@ async function measuredOver(server: Postgres, farm: Farm, folder: string, quick:
   const database = server.url(await server.database());
   const [sqlite, postgres] = [new Service(), new Service()];
   const { rigs } = farm;
+  const [times, writes] = quick ? [1, 20] : [2, 300];
   try {
+    // Each answers writes while the other is not there: two services that read as many rigs take most of two cores.
     await sqlite.start(rigs, { key, file: join(folder, "rigbridge.db") });
+    await sqlite.readBy(rigs.length, times);
+    const bySqlite = await writesOf(sqlite, writes);
     await postgres.start(rigs, { key, database });
-    for (const service of [sqlite, postgres]) await service.readBy(rigs.length, quick ? 1 : 2);
+    await postgres.readBy(rigs.length, times);
     const costs = await costsOf(sqlite, postgres, quick ? [1, 2] : [5, 12]);
-    const writes = quick ? 20 : 300;
-    const [bySqlite, byPostgres] = [await writesOf(sqlite, writes), await writesOf(postgres, writes)];
+    await sqlite.end();
+    const byPostgres = await writesOf(postgres, writes);
     const standby = await standbyOf(folder, database, quick ? 2 : 20);
     const [one, other] = [costs.sqlite, costs.postgres].map((each) => (100 * quantile(each, 0.5)).toFixed(1));
     const p50 = [byPostgres, bySqlite].map((each) => quantile(each, 0.5).toFixed(1));

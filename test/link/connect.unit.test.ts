@@ -75,15 +75,20 @@ describe("fans at 0 rpm", () => {
   const model = (name: string) => ({ identity: { ...unknownIdentity, model: name } });
 
   test("are none on a liquid-cooled rig, with any firmware, and have no control", async () => {
-    const { reading } = await seen({ ...still, ...model("S19 Pro+ Hyd."), controls: [fan] });
-    expect([reading.readings.fans, reading.controls]).toEqual([[], []]);
+    const unknown = readings({ fans: [{ rpm: null, percent: null }] });
+    for (const fans of [still, unknown]) {
+      const { reading } = await seen({ ...fans, ...model("S19 Pro+ Hyd."), controls: [fan] });
+      expect([reading.readings.fans, reading.controls]).toEqual([[], []]);
+    }
   });
 
   test("stand still on any other, and turning fans are fans", async () => {
     const air = await seen({ ...still, ...model("S19 Pro"), controls: [fan] });
     expect([air.reading.readings.fans.length, air.reading.controls.length]).toEqual([2, 1]);
-    const turning = readings({ fans: [{ rpm: 900, percent: null }] });
-    expect((await seen({ ...turning, ...model("S21 Hyd."), controls: [fan] })).reading.controls).toEqual([fan]);
+    for (const rpm of [1, 900]) {
+      const turning = readings({ fans: [{ rpm, percent: null }] });
+      expect((await seen({ ...turning, ...model("S21 Hyd."), controls: [fan] })).reading.controls).toEqual([fan]);
+    }
   });
 });
 
