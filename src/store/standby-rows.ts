@@ -8,6 +8,11 @@ const leastRows = 50_000;
 /** Together in memory, and read without a pause for anything else. */
 const pageRows = 100;
 
+/** A connection, without types of pg, which programs that use the package do not have. */
+interface RowReader {
+  run<R>(text: string): Promise<readonly { readonly rows: readonly R[] }[]>;
+}
+
 export interface StandbyTable<R, V> {
   readonly from: string;
   /** Which of its rows, in SQL. */
@@ -45,18 +50,18 @@ export class StandbyRows<R, V> {
     this.#isWhole = false;
   }
 
-  async count(session: PostgresSession): Promise<number> {
-    const [counted] = await session.run(`select count(*) as count ${this.#from}`);
-    return Number(counted?.rows[0]?.count);
+  async count(session: RowReader): Promise<number> {
+    const [counted] = await session.run<{ readonly count: number }>(`select count(*) as count ${this.#from}`);
+    return counted?.rows[0]?.count ?? 0;
   }
 
   /** Reads the rows that transactions from `since` on have written; null: all. */
-  async follow(session: PostgresSession, since: string | null): Promise<void> {
+  async follow(session: RowReader, since: string | null): Promise<void> {
     const values = this.#values;
     const newer = since !== null && this.#isWhole ? `and age(xmin) <= age('${since}'::xid)` : "";
     await session.run(`declare written no scroll cursor for ${this.#key}, * ${this.#from} ${newer}`);
     for (let isMore = true; isMore; ) {
-      const [page] = await session.run(`fetch ${pageRows} from written`);
+      const [page] = await session.run<R & { readonly row_key: unknown }>(`fetch ${pageRows} from written`);
       for (const row of page?.rows ?? []) values.set(row.row_key, this.#read(row));
       isMore = page?.rows.length === pageRows;
     }
@@ -66,8 +71,8 @@ export class StandbyRows<R, V> {
     this.#isWhole = values === this.#values;
   }
 
-  async #dropDeleted(session: PostgresSession, values: Map<unknown, V>): Promise<void> {
-    const [present] = await session.run(`${this.#key} ${this.#from}`);
+  async #dropDeleted(session: RowReader, values: Map<unknown, V>): Promise<void> {
+    const [present] = await session.run<{ readonly row_key: unknown }>(`${this.#key} ${this.#from}`);
     const keys = new Set(present?.rows.map(({ row_key }) => row_key));
     for (const key of values.keys()) if (!keys.has(key)) values.delete(key);
   }
@@ -75,6 +80,12 @@ export class StandbyRows<R, V> {
 
 /** Of any kind. */
 export type AnyStandbyRows = Pick<StandbyRows<unknown, unknown>, "count" | "forget" | "follow">;
+
+/** What is to be seen of a store, by a transaction that sees all from `since` on. */
+interface Seen extends Own {
+  readonly version: number;
+  readonly since: string;
+}
 
 const followMs = 5_000;
 const timeoutMs = 10_000;
@@ -164,8 +175,8 @@ export class StandbyReader {
     }
   }
 
-  async #read(session: PostgresSession, lease: Own | undefined): Promise<void> {
-    const [, answer] = await session.run(
+  async #read(session: RowReader, lease: Own | undefined): Promise<void> {
+    const [, answer] = await session.run<Seen>(
       "begin isolation level repeatable read; " +
         "select version, holder, epoch, pg_snapshot_xmin(pg_current_snapshot())::xid as since from store_version, lease",
     );
@@ -179,7 +190,7 @@ export class StandbyReader {
     await session.run("commit");
   }
 
-  async #isWorthIt(session: PostgresSession): Promise<boolean> {
+  async #isWorthIt(session: RowReader): Promise<boolean> {
     let rows = 0;
     for (const table of this.#tables) rows += await table.count(session);
     return rows >= this.#least;

@@ -69,6 +69,23 @@ export function startPostgres(settings: readonly string[] = []): Promise<Postgre
   });
 }
 
+function killIfAny(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Also one that nobody has waited for yet. */
+const hasEnded = (pid: number): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return true;
+  }
+};
+
 /** `filling`: the program that fills the folder of the server's data, and its arguments. */
 async function serve(
   settings: readonly string[],
@@ -163,8 +180,14 @@ async function serve(
       await run(`create database store_${databases} template ${copied}`);
       return `store_${databases}`;
     },
-    // Its children notice that it is gone and end themselves.
-    kill: () => end("SIGKILL"),
+    // Its children would notice that it is gone, but might answer before.
+    kill: async () => {
+      const pid = postmaster();
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+      await end("SIGKILL");
+      for (const child of children) killIfAny(child);
+      await until(() => children.every(hasEnded), "the processes of PostgreSQL to end");
+    },
     becomeStandby: async () => {
       await end("SIGINT");
       writeFileSync(join(data, "standby.signal"), "");
