@@ -38,6 +38,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
       const bare = await spawned(builder, withoutComments, childEnvironment());
       if (bare.code !== 0) return bare.output;
       removeUnusedTypes(dist);
+      removeComments(join(dist, "store"));
       const indented = await spawned(builder, [join(root, "scripts", "indent.mjs"), dist], childEnvironment());
       if (indented.code !== 0) return indented.output;
       writeServiceMessages(dist);
@@ -65,6 +66,14 @@ function removeUnusedTypes(dist) {
   for (const { types } of Object.values(exports)) add(join(types));
   for (const file of readdirSync(join(root, dist), { recursive: true }).map((each) => join(dist, each)))
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
+}
+
+/** Of declarations that programs reach only through those of the service. */
+function removeComments(folder) {
+  for (const file of readdirSync(join(root, folder)).filter((each) => each.endsWith(".d.ts"))) {
+    const path = join(root, folder, file);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, ""));
+  }
 }
 
 /** The package contains only the messages for notifications; the dashboard's are in its own files. */
