@@ -27,6 +27,9 @@ const refusals: Readonly<Record<number, string>> = {
   426: "a proxy between agent and service does not pass WebSockets",
 };
 
+const ifRestored =
+  "if it was restored from a backup, start the service once with --accept-restored; programs keep running";
+
 const protocol = (lease: SeenLease): OutwardProtocol<ToAgent, FromAgent> => ({
   path: agentPath,
   parse: (message) => ToAgent.safeParse(message).data,
@@ -43,13 +46,11 @@ const protocol = (lease: SeenLease): OutwardProtocol<ToAgent, FromAgent> => ({
     // Absent: the service has its store alone, or is of an earlier release.
     const older = typeof text === "string" ? lease.take(text) : null;
     if (older === null) return null;
+    const epochs = `epoch ${older.epoch}; seen: epoch ${older.seen}`;
     return {
       code: laterEpochCode,
       reason: String(older.seen),
-      sentence:
-        `This agent refuses the service at ${host}: its database is older than the agent has seen it, or a copy (epoch ` +
-        `${older.epoch}; seen: epoch ${older.seen}); if it was restored from a backup, start the service once with ` +
-        "--accept-restored; programs keep running",
+      sentence: `This agent refuses the service at ${host}: its database is older than the agent has seen it, or a copy (${epochs}); ${ifRestored}`,
     };
   },
   needsTls,

@@ -65,8 +65,8 @@ export interface SessionRow {
 
 /** The stored sessions. Writes throw `store.full`. */
 export interface SessionLog {
-  /** Name of the store that they are in, if several services share it; null: one has it alone. */
-  readonly store: string | null;
+  /** Name of the store that they are in: the same for all services that share it, and for a copy. */
+  readonly store: string;
   all(): readonly SessionRow[];
   /** Adds a session, or updates when it was last used. */
   save(row: SessionRow): Promise<void>;

@@ -103,11 +103,11 @@ export class Sessions {
   }
 
   /**
-   * Cookies of one host are shared by all its ports, so each service has a name of its own. Services that share a store share
+   * Cookies of one host are shared by all its ports, so each store has a name of its own. Services that share a store share
    * its sessions too.
    */
   #cookieName({ socket }: FastifyRequest): string {
-    return `rigbridge-${this.#options.stored?.store?.slice(0, 12) ?? socket.localPort ?? 0}`;
+    return `rigbridge-${this.#options.stored?.store.slice(0, 12) ?? socket.localPort ?? 0}`;
   }
 
   #clientOf(session: SessionRow): SessionClient | undefined {

@@ -6,7 +6,7 @@ const upsert =
   "on conflict (digest) do update set used = excluded.used";
 
 /** The sessions of browsers (src/http/sessions.ts). */
-export const openSessions = async (database: Database, store: string | null): Promise<SessionLog> => {
+export const openSessions = async (database: Database, store: string): Promise<SessionLog> => {
   const { tables } = database;
   const stored = await tables.selectFrom("session").selectAll().execute();
   const rows = new Map<string, SessionRow>(

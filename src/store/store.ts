@@ -409,7 +409,7 @@ const assemble = async ({
     sites: await openCollection(durable, turns, { name: "site", schema: StoredSite, after: 0 }),
   };
   const instance = await instanceOf(durable);
-  const sessions = await openSessions(durable, lease === null ? null : instance);
+  const sessions = await openSessions(durable, instance);
   const mark = await openRunMark(fast, markFile, now, lease?.isRestored === false);
   const { recorder } = fast;
   const activePools = await openActivePools(recorder, standby?.activePools);

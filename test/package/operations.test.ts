@@ -74,6 +74,7 @@ describe("its log lines", () => {
     // What is logged as it comes from elsewhere is not seen in the call itself.
     const passedOn = said.filter((line) => !written.includes(line));
     expect(passedOn.toSorted()).toEqual([
+      "error This agent refuses the service at ...: its database is older than the agent has seen it, or a copy (...); ...",
       "info Of ... only ... to ... are searched without being asked for",
       "info Rigbridge ... is ready at ...",
       "warn ... contains secrets that every user of this machine can read; run chmod 600 on it",

@@ -35,6 +35,8 @@ interface GpuList {
 }
 
 /** Tokens are 32 random bytes, so a plain digest is enough. */
+const ifRestored = "if it was restored from a backup, start one service once with --accept-restored";
+
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** The tokens of host agents, and the connected agents. */
@@ -240,8 +242,7 @@ export class HostAgents {
     this.#laterEpochs.set(host, seen);
     this.#log.error(
       { host },
-      `The agent of a host refuses this service, whose database is older than it has seen it, or a copy (seen: epoch ${seen}); ` +
-        "if it was restored from a backup, start one service once with --accept-restored",
+      `The agent of a host refuses this service, whose database is older than it has seen it, or a copy (seen: epoch ${seen}); ${ifRestored}`,
     );
   }
 
