@@ -40,8 +40,8 @@ interface Running {
 
 /**
  * Does each write with an `Idempotency-Key` once. A repeat with the same key waits for the first request or gets its
- * answer again. The key is stored with what is done first, or before it, and the answer afterwards; if the service stops in between,
- * the repeat is answered with the command that was bound to the key, or with `idempotency.unknown`.
+ * answer again. The key is stored with what is done first, or before it, and the answer afterwards; if the service stops in
+ * between, the repeat is answered with the command that was bound to the key, or with `idempotency.unknown`.
  */
 export class IdempotentCalls {
   readonly #log: IdempotencyLog;

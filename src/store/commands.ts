@@ -24,8 +24,8 @@ const listLimit = 1_000;
 
 export interface CommandLog {
   /**
-   * Adds a row in state `queued`, or `done`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
-   * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
+   * Adds a row in state `queued`, or `done`; resolves once it is on disk. While the store cannot be written, rows are kept in
+   * memory so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
    * `request` is bound to the command in the same transaction. A command `forSafety` is kept in a file while the store is
    * away, so that a rig can be stopped then.
    */

@@ -62,7 +62,7 @@ export interface MoneyRow extends MoneySums {
 export interface MoneyDays {
   /**
    * Adds to what is stored, in one transaction. Throws store.full; after `MayBeStored` the batch is left to `settle`, which
-   * is called before anything else is added or read.
+   * is called before anything else is added. Until then sums may lack it.
    */
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): Promise<void>;
   /** Adds the batch that may be stored, unless it is: nothing is ever added twice. */

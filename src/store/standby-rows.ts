@@ -55,8 +55,8 @@ export class StandbyRows<R, V> {
     return counted?.rows[0]?.count ?? 0;
   }
 
-  /** Reads the rows that transactions from `since` on have written; null: all. */
-  async follow(session: RowReader, since: string | null): Promise<void> {
+  /** Reads the rows that transactions from `since` on have written; null: all. `count`: how many there are now. */
+  async follow(session: RowReader, since: string | null, count: number): Promise<void> {
     const values = this.#values;
     const newer = since !== null && this.#isWhole ? `and age(xmin) <= age('${since}'::xid)` : "";
     await session.run(`declare written no scroll cursor for ${this.#key}, * ${this.#from} ${newer}`);
@@ -67,7 +67,7 @@ export class StandbyRows<R, V> {
     }
     await session.run("close written");
     // All that are there are here, so others were deleted.
-    if (values.size !== (await this.count(session))) await this.#dropDeleted(session, values);
+    if (values.size !== count) await this.#dropDeleted(session, values);
     this.#isWhole = values === this.#values;
   }
 
@@ -183,17 +183,20 @@ export class StandbyReader {
     const now = answer?.rows[0];
     const isHere = lease === undefined || (now?.holder === lease.holder && now?.epoch === lease.epoch);
     // A store of another version is upgraded first.
-    if (isHere && now?.version === storeVersion && (await this.#isWorthIt(session))) {
-      for (const table of this.#tables) await table.follow(session, this.#since);
-      this.#since = now.since;
-    } else this.#forget();
+    if (isHere && now?.version === storeVersion) await this.#followAll(session, now.since);
+    else this.#forget();
     await session.run("commit");
   }
 
-  async #isWorthIt(session: RowReader): Promise<boolean> {
-    let rows = 0;
-    for (const table of this.#tables) rows += await table.count(session);
-    return rows >= this.#least;
+  async #followAll(session: RowReader, now: string): Promise<void> {
+    const tables = [];
+    for (const table of this.#tables) tables.push({ table, count: await table.count(session) });
+    if (tables.reduce((rows, { count }) => rows + count, 0) < this.#least) {
+      this.#forget();
+      return;
+    }
+    for (const { table, count } of tables) await table.follow(session, this.#since, count);
+    this.#since = now;
   }
 
   #forget(): void {

@@ -16,7 +16,10 @@ const key = "benchmark-benchmark";
 const headers = { "x-api-key": key, "content-type": "application/json" };
 const Kept = z.object({ success: z.literal(true) });
 
-/** What a store in PostgreSQL costs, against SQLite in the same minutes, how long its writes take, and what the service beside it costs that waits. */
+/**
+ * What a store in PostgreSQL costs, against SQLite in the same minutes, how long its writes take, and what the service beside
+ * it costs that waits.
+ */
 export async function pair(quick: boolean): Promise<Measured[]> {
   if (process.platform !== "linux") throw new LeftOut("it needs Linux");
   if (!hasPostgres("the part pair")) throw new LeftOut("there is no PostgreSQL");

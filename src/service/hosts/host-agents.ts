@@ -34,9 +34,9 @@ interface GpuList {
   readonly list: readonly HostGpu[];
 }
 
-/** Tokens are 32 random bytes, so a plain digest is enough. */
 const ifRestored = "if it was restored from a backup, start one service once with --accept-restored";
 
+/** Tokens are 32 random bytes, so a plain digest is enough. */
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** The tokens of host agents, and the connected agents. */
