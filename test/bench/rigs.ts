@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { youngGenerationFlag } from "../../src/cli/young-generation.ts";
 import { freePort } from "../free-port.ts";
 import { Child } from "./child.ts";
 import type { FarmSettings } from "./farm.ts";
@@ -32,7 +33,7 @@ const patience = 180_000;
 
 /** The service in a process of its own. */
 export class Service {
-  readonly child = new Child("service.ts", ["--expose-gc"]);
+  readonly child = new Child("service.ts", ["--expose-gc", youngGenerationFlag]);
   url = "";
 
   async start(rigs: readonly SimulatedRig[], more: Partial<ServiceSettings> = {}): Promise<void> {
