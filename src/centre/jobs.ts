@@ -5,6 +5,7 @@ import type { Caller, Input, Reply } from "../contract/service.ts";
 import { highestThere, numberAt, numberThere } from "../contract/site-numbers.ts";
 import { keyReused, requestKeyOf } from "../service/request-key.ts";
 import type { Collection, Stored, StoredSiteJob } from "../store/index.ts";
+import { joinedPreview } from "./joined-preview.ts";
 import { isLost, LostAnswers, lostText, type Place } from "./lost-answers.ts";
 
 /** The share of a site in a bulk action: the job there, or why it has none. */
@@ -184,8 +185,9 @@ export class SiteJobs {
         return { minerId, state, message: problem ?? "", before: null };
       }),
     );
-    const jobs = known.map(({ results: _, ...share }): BulkJob => share);
-    return { ...this.#jobOver(job, jobs), results: [...results, ...others] };
+    const jobs = known.map(({ results: _, preview: __, ...share }): BulkJob => share);
+    const preview = joinedPreview(known.map((share) => share.preview));
+    return { ...this.#jobOver(job, jobs), preview, results: [...results, ...others] };
   }
 
   /** The job of a site; null for one that was not started, or whose site cannot be asked now. */

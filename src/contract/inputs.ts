@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { bulkOrders } from "./bulk-preview.ts";
 import { coinMistakes } from "./coin-mistakes.ts";
 import { eventTypes } from "./events.ts";
 import { naming } from "./form-kind.ts";
@@ -845,7 +846,13 @@ export const BulkBody = z
     all: z.literal(true).optional(),
     parallel: z.int().min(1).max(256).default(16).describe("rigs that are sent the action at once"),
     delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),
-    dryRun: z.boolean().default(false).describe("report what would be done, and do nothing"),
+    order: z
+      .enum(bulkOrders)
+      .optional()
+      .describe(
+        "which miners are first: those with the most J per hash, the least profit or the most power, unknown ones last; absent = as listed",
+      ),
+    dryRun: z.boolean().default(false).describe("report what would be done and what that changes, and do nothing"),
   })
   .superRefine(
     (body, context) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
+import { BulkPreview } from "./bulk-preview.ts";
 import { CodedText } from "./coded-text.ts";
 import { sharing } from "./owned.ts";
 import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
@@ -775,6 +776,7 @@ export const BulkJob = z.object({
 export type BulkJob = z.infer<typeof BulkJob>;
 
 export const BulkAction = BulkJob.extend({
+  preview: BulkPreview.nullable().describe("what it would change; null unless it is a dry run"),
   results: z.array(
     z.object({
       minerId: int,

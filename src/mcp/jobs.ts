@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { BulkPreview } from "../contract/bulk-preview.ts";
 import type { BulkAction } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
 import type { Input } from "../contract/service.ts";
@@ -42,7 +43,7 @@ type Result = BulkAction["results"][number];
 const rank = ({ state }: Result): number => (state === "failed" ? 0 : state === "unknown" ? 1 : 2);
 
 /** The counts of a job. */
-export const jobHead = ({ id, action, state, dryRun, total, done, failed, unknown }: BulkAction): Small => ({
+export const jobHead = ({ id, action, state, dryRun, total, done, failed, unknown, preview }: BulkAction): Small => ({
   job: id,
   action: asData(action),
   state,
@@ -51,6 +52,14 @@ export const jobHead = ({ id, action, state, dryRun, total, done, failed, unknow
   [dryRun ? "possible" : "done"]: done,
   failed,
   unknown,
+  ...(preview === null ? {} : previewed(preview)),
+});
+
+/** What a dry run says of all rigs together; the results say why some would not do it. */
+const previewed = ({ power, seconds, revenueLost, currency }: BulkPreview): Small => ({
+  watts: power,
+  ...(seconds === null ? {} : { secondsUntil: { "50 %": seconds.half, "90 %": seconds.most, "100 %": seconds.all } }),
+  ...(revenueLost === null ? {} : { revenueLostPerHour: revenueLost, currency }),
 });
 
 export const smallResult = ({ minerId, state, message, before }: Result, name: string | undefined): Small => ({

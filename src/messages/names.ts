@@ -119,6 +119,10 @@ export interface Names {
   readonly "rigs.poolGroup": "name";
   readonly "rigs.range": "max" | "min";
   readonly "rigs.settingOf": "all" | "some";
+  readonly "rigs.powerChange": "after" | "now";
+  readonly "rigs.changeTimes": "all" | "half" | "most";
+  readonly "rigs.revenueLost": "amount";
+  readonly "rigs.leftOutRow": "rigs" | "why";
   readonly "rigs.job": "action" | "rigs";
   readonly "rigs.tagged": "tag";
   readonly "rigs.moved": "group";

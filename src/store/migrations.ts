@@ -396,6 +396,7 @@ const steps: readonly (readonly (string | PerEngine)[])[] = [
       postgres: ["insert into instance (name) values (replace(gen_random_uuid()::text, '-', ''))"],
     },
   ],
+  ["alter table bulk_action add column preview text"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

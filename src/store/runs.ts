@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { z } from "zod";
 import { Mutex } from "../async/index.ts";
+import { BulkPreview } from "../contract/bulk-preview.ts";
 import { notFound } from "../contract/problems.ts";
 import { bulkStates } from "../contract/resources.ts";
 import { unknownOutcome } from "./commands.ts";
@@ -45,6 +46,8 @@ export interface NewRun {
   readonly steps?: readonly object[] | null;
   /** Total seconds that its steps wait. */
   readonly waits?: number;
+  /** What a dry run says; null: none. */
+  readonly preview?: BulkPreview | null;
 }
 
 export interface StoredRun extends Required<NewRun> {
@@ -174,7 +177,11 @@ export const openRuns = async (database: Database, mark: RunMark, now: () => num
     past = ${dialect.appended("past")} where bulk_action_id = ? and miner_id = ? and step = ?`;
 
   return {
-    add: async ({ cause = null, occurrence = null, steps = null, waits = 0, ...run }, results, request) => {
+    add: async (
+      { cause = null, occurrence = null, steps = null, waits = 0, preview = null, ...run },
+      results,
+      request,
+    ) => {
       await prune();
       const { parameters, userId, dryRun, ...others } = run;
       const state: StoredRun["state"] = results.some((result) => result.state === "queued") ? "running" : "done";
@@ -194,6 +201,7 @@ export const openRuns = async (database: Database, mark: RunMark, now: () => num
         total: results.length,
         cause: cause && JSON.stringify(cause),
         steps: steps && JSON.stringify(steps),
+        preview: preview && JSON.stringify(preview),
       } as const;
       await database.write([
         tables.insertInto("bulk_action").values(row),
@@ -340,7 +348,7 @@ function settling({ tables }: Database, mark: RunMark, now: number): Statement[]
 const Past = z.array(z.object({ state: z.enum(bulkStates), message: z.string(), commandId: z.number().nullable() }));
 
 const fromRow = (row: Selectable<Tables["bulk_action"]>): StoredRun => {
-  const { user_id: userId, dry_run, parameters, cause, steps, ...others } = row;
+  const { user_id: userId, dry_run, parameters, cause, steps, preview, ...others } = row;
   return {
     ...others,
     userId,
@@ -348,5 +356,6 @@ const fromRow = (row: Selectable<Tables["bulk_action"]>): StoredRun => {
     parameters: CommandParameters.parse(JSON.parse(parameters)),
     cause: cause === null ? null : RunCause.parse(JSON.parse(cause)),
     steps: steps === null ? null : z.array(z.looseObject({})).parse(JSON.parse(steps)),
+    preview: preview === null ? null : BulkPreview.parse(JSON.parse(preview)),
   };
 };

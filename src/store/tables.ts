@@ -113,6 +113,8 @@ export interface Tables {
     failed: Generated<number>;
     unknown: Generated<number>;
     ended: number | null;
+    /** JSON: what a dry run says; null for other runs. */
+    preview: string | null;
   };
   bulk_result: {
     bulk_action_id: number;

@@ -315,7 +315,8 @@ describe("whom it is for:", () => {
     const { id: newer } = await bulk(bench, { all: true, dryRun: true });
     expect([await listed(ann), await listed(caller)]).toEqual([[id], [newer, id]]);
     const [job] = await bench.service.listBulkActions({}, ann);
-    const { results, ...same } = await look(bench, id, ann);
+    const { results, preview, ...same } = await look(bench, id, ann);
+    expect(preview).not.toBeNull();
     expect(job).toEqual(same);
     expect(job).toMatchObject({ actor: "ann", total: 1, dryRun: true, state: "done" });
     expect(await refusal(look(bench, id, bob))).toBe("not.found");

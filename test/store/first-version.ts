@@ -16,6 +16,7 @@ export const withoutCounts = [
   "alter table rule_state drop column times",
   "alter table notification drop column coded",
   "alter table bulk_result drop column before",
+  "alter table bulk_action drop column preview",
   "drop table idempotency",
   "drop table instance",
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),

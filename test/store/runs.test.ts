@@ -22,7 +22,17 @@ const job = {
   dryRun: false,
 };
 /** What the rows of an older version do not say. */
-const defaults = { cause: null, occurrence: null, steps: null, waits: 0, ended: null, done: 0, failed: 0, unknown: 0 };
+const defaults = {
+  cause: null,
+  preview: null,
+  occurrence: null,
+  steps: null,
+  waits: 0,
+  ended: null,
+  done: 0,
+  failed: 0,
+  unknown: 0,
+};
 const queued = (...minerIds: number[]): RunResult[] =>
   minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }));
 const command = { minerId: 5, minerName: "Rig", actor: "Ann", action: "set", parameters: {} };

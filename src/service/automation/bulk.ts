@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
+import type { BulkPreview } from "../../contract/bulk-preview.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkJob } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
@@ -8,16 +9,19 @@ import type { Action, StepsOf } from "../commands/actions.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import type { PowerTargets } from "../power/power-targets.ts";
 import { requestKeyOf } from "../request-key.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
+import { inOrder } from "./bulk-order.ts";
+import { type Pace, type Possible, PreviewSums } from "./bulk-preview.ts";
 import { bulkRequest } from "./bulk-request.ts";
 import { expanded } from "./expand.ts";
 import { formerValue, hasFormerValue } from "./former-value.ts";
 import { listOf, type StepList } from "./lists.ts";
 import type { RunCause } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
-import { messageOf, type StepRunner } from "./step-runner.ts";
+import { messageOf, type RunRehearsal, type StepRunner } from "./step-runner.ts";
 import type { StepTargets } from "./step-targets.ts";
 import type { UsableLists } from "./usable-lists.ts";
 
@@ -34,6 +38,8 @@ export interface BulkContext {
   readonly targets: StepTargets;
   readonly usable: UsableLists;
   readonly book: PoolBook;
+  readonly power: Pick<PowerTargets, "powerAfter">;
+  readonly rates: { readonly currency: string };
 }
 
 /** Concurrent jobs: in total, per user, and reserved for callers that are not users, such as the owner. */
@@ -56,7 +62,8 @@ export class BulkActions implements BulkOperations {
   readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
     const { registry, store, accessBook, stepsOf, runs, runner, targets, usable } = this.#context;
     const access = accessBook.of(caller);
-    const { action, minerIds } = bulkRequest(body, registry, store, access);
+    const { action, minerIds: listed } = bulkRequest(body, registry, store, access);
+    const minerIds = inOrder(listed, body.order ?? "listed", registry);
     this.#context.shares.take(caller, minerIds.length * costs.result);
     const list = listOf(action, store, usable, access);
     // Rejects names in the action that do not exist.
@@ -68,8 +75,9 @@ export class BulkActions implements BulkOperations {
     const request = { actor: caller.actor, userId: caller.userId ?? null, action: body.action };
     const newJob = { ...request, parameters: { ...parametersOf(body), ...idOf(body, list) }, parallel, delay, dryRun };
     if (dryRun) {
-      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store, made, targets));
-      return { id: (await store.runs.add(newJob, results, requestKeyOf(caller))).id };
+      const rehearsed = expanded(steps, store, made, targets);
+      const { results, preview } = await this.#rehearseAll(minerIds, cause, caller, rehearsed, body);
+      return { id: (await store.runs.add({ ...newJob, preview }, results, requestKeyOf(caller))).id };
     }
     this.#checkCapacity(caller);
     const starting = { ...caller };
@@ -95,7 +103,7 @@ export class BulkActions implements BulkOperations {
   readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) => {
     const job = await this.#visible(id, caller);
     this.#context.shares.take(caller, job.total * costs.result);
-    return { ...presentJob(job), results: await this.#context.store.runs.results(id) };
+    return { ...presentJob(job), preview: job.preview, results: await this.#context.store.runs.results(id) };
   };
 
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
@@ -160,18 +168,34 @@ export class BulkActions implements BulkOperations {
     cause: RunCause,
     caller: Caller,
     steps: readonly RunStep[],
-  ): Promise<RunResult[]> {
+    pace: Pace,
+  ): Promise<{ readonly results: RunResult[]; readonly preview: BulkPreview }> {
     const results: RunResult[] = [];
+    const sums = new PreviewSums(pace);
     for (const minerId of minerIds) {
       if (results.length % rehearsedAtOnce === rehearsedAtOnce - 1) await yieldToOthers();
       try {
-        const message = this.#context.runner.rehearse(cause, caller, minerId, steps);
-        results.push({ minerId, state: "possible", message });
+        const rehearsal = this.#context.runner.rehearse(cause, caller, minerId, steps);
+        sums.add(this.#effect(minerId, rehearsal));
+        results.push({ minerId, state: "possible", message: rehearsal.message });
       } catch (error) {
+        sums.leaveOut(error);
         results.push({ minerId, state: "failed", message: messageOf(error) });
       }
     }
-    return results;
+    return { results, preview: sums.preview(this.#context.rates.currency) };
+  }
+
+  #effect(minerId: number, { settings, seconds, plug }: RunRehearsal): Possible {
+    const { registry, power } = this.#context;
+    const entry = registry.find(minerId);
+    const reading = entry?.rig.state.reading ?? null;
+    const now = reading?.readings.power ?? null;
+    const bySettings = reading === null ? null : power.powerAfter(minerId, reading, settings);
+    // What a rig takes once its plug is on is not known before it answers.
+    const after = plug === null ? bySettings : plug ? null : 0;
+    const figures = registry.display.jsonCache.current(minerId)?.figures;
+    return { now, after, seconds, revenue: figures?.earnings.revenuePerDay ?? null };
   }
 }
 

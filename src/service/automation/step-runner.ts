@@ -15,7 +15,7 @@ import {
   type StepsOf,
 } from "../commands/actions.ts";
 import { type CommandExecutor, type CommandSpec, requireReading } from "../commands/command-executor.ts";
-import { joinMessages, rehearse } from "../commands/steps.ts";
+import { joinMessages, type Rehearsal, rehearse } from "../commands/steps.ts";
 import { given } from "../crud.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
@@ -51,6 +51,14 @@ interface StepRunnerOptions {
   /** Last output of its mining program; null if unknown. */
   lastOutputOf(minerId: number): string | null;
 }
+
+/** What steps would do to a miner. */
+export interface RunRehearsal extends Rehearsal {
+  /** How they leave its plug; null: they do not switch it. */
+  readonly plug: boolean | null;
+}
+
+const nothing: Rehearsal = { message: "", settings: [], seconds: 0 };
 
 /** For steps that are run without the store. */
 export const noRun = 0;
@@ -111,25 +119,34 @@ export class StepRunner {
     return holds.refusal(entry, stops, { actor: caller.actor, cause: { ...cause, run: 0 } })?.text ?? null;
   }
 
-  /** What steps would do to a miner, by its last reading. Throws where the rig would refuse. */
-  rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): string {
+  /** What steps would do to a miner, by its last reading. Throws where the rig would refuse, or something keeps them back. */
+  rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): RunRehearsal {
     const { registry, stepsOf, book, effects, loops } = this.#options;
     const { access, maker, made } = this.#rights(cause, caller);
     const visible = both(access, maker);
     const entry = registry.visible(minerId, visible);
     if (entry === undefined) throw notPossible(this.#absence(minerId, access));
-    const messages = steps.map((step) => {
+    let plug: boolean | null = null;
+    const parts = steps.map((step): Rehearsal => {
       const refusal = notExpanded(step, this.#options.store, made);
       if (refusal !== null) throw notPossible(refusal);
+      const held = this.heldBack({ id: noRun, cause, occurrence: null, caller, texts: undefined }, minerId, step);
+      if (held !== null) throw notPossible(held);
       if ("plug" in step && entry.rig.plug === null) throw notPossible(withoutPlug);
+      if ("plug" in step) plug = step.plug === "on";
       const action = actionFor(step, minerId, { book, access: visible, best: bestOf(effects) });
-      if (action === null) return "";
+      if (action === null) return nothing;
       if (!isForLoop(action.action))
         return rehearse(stepsOf(action, visible)(minerId), requireReading(entry.rig.state));
       loops.addressed(action, minerId, access);
-      return "";
+      return nothing;
     });
-    return joinMessages(messages);
+    return {
+      message: joinMessages(parts.map(({ message }) => message)),
+      settings: parts.flatMap(({ settings }) => settings),
+      seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0),
+      plug,
+    };
   }
 
   /** Runs a claimed step. Rejects only with errors of the store. */

@@ -1,8 +1,15 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import type { ControlKey, ControlValue } from "../../contract/readings.ts";
 import { absentPoolAction } from "../../link/controls.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../../link/driver.ts";
 import { detail } from "../../messages/detail.ts";
 import { controlValue, isCapped, reports } from "./control-value.ts";
+
+/** One control set to one value. */
+export interface Setting {
+  readonly key: ControlKey;
+  readonly value: ControlValue;
+}
 
 /** One write to a rig. */
 export interface RigWrite {
@@ -13,6 +20,8 @@ export interface RigWrite {
   /** Whether the rig restarts for it and may not answer in the meantime. */
   readonly restarts: boolean;
   readonly proof: Proof;
+  /** Absent if it sets no control. */
+  readonly sets?: Setting;
 }
 
 /** What confirms a write. */
@@ -41,17 +50,51 @@ export interface SinceWrite {
  */
 export type Step = (reading: Reading) => RigWrite | string;
 
-/** The messages of steps that would write nothing for this reading. Throws like the steps. */
-export function rehearse(steps: readonly Step[], reading: Reading): string {
-  const messages: string[] = [];
-  for (const step of steps) {
-    const write = step(reading);
-    // Steps after a write depend on the reading at that time.
-    if (typeof write !== "string") break;
-    messages.push(write);
-  }
-  return joinMessages(messages);
+/** What steps would do. */
+export interface Rehearsal {
+  /** Of the steps that would write nothing. */
+  readonly message: string;
+  /** The controls that they would set, in order. */
+  readonly settings: readonly Setting[];
+  /** s that the rig may need for all of it. */
+  readonly seconds: number;
 }
+
+/** What steps would do by this reading. Throws like the steps before the first write; later ones depend on what it changes. */
+export function rehearse(steps: readonly Step[], reading: Reading): Rehearsal {
+  const messages: string[] = [];
+  const settings: Setting[] = [];
+  let seconds = 0;
+  let now = reading;
+  for (const step of steps) {
+    const write = settings.length === 0 ? step(now) : unlessRefused(step, now);
+    if (typeof write === "string") {
+      if (settings.length === 0) messages.push(write);
+      continue;
+    }
+    seconds += write.seconds;
+    // What follows a write without a setting cannot be told.
+    if (write.sets === undefined) break;
+    settings.push(write.sets);
+    now = withSetting(now, write.sets);
+  }
+  return { message: joinMessages(messages), settings, seconds };
+}
+
+function unlessRefused(step: Step, reading: Reading): RigWrite | string {
+  try {
+    return step(reading);
+  } catch (error) {
+    if (error instanceof RigbridgeError) return "";
+    throw error;
+  }
+}
+
+/** A reading as it will be once a control has this value. */
+export const withSetting = (reading: Reading, { key, value }: Setting): Reading => ({
+  ...reading,
+  controls: reading.controls.map((control) => (control.key === key ? { ...control, value } : control)),
+});
 
 export const joinMessages = (messages: readonly string[]): string =>
   messages.filter((message) => message !== "").join("; ");
@@ -72,6 +115,7 @@ export const setControl =
     }
     const value = controlValue(control, text, path);
     const { seconds, restartsMining: restarts } = control;
+    const sets = { key: control.key, value };
     const write: RigWrite["write"] = (rig, signal) => rig.set(control.key, value, signal);
     if (control.kind === "trigger" && !restarts) return { write, seconds, restarts, proof: { by: "answer" } };
     if (control.kind === "trigger") {
@@ -82,7 +126,7 @@ export const setControl =
     const isDone = (now: Reading) => reports(present(now), value) || isCapped(present(now), value);
     const remark = (now: Reading) =>
       isCapped(present(now), value) ? `it limits itself to ${present(now)?.max} ${control.unit ?? ""}`.trim() : null;
-    return { write, seconds, restarts, proof: { by: "read", isDone, remark } };
+    return { write, seconds, restarts, sets, proof: { by: "read", isDone, remark } };
   };
 
 /** Stops or starts. Refused if the rig is already stopped or mining, like `canStop` and `canStart`. */

@@ -4,8 +4,8 @@ import type { Reading } from "../../link/driver.ts";
 import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
 import { controlValue } from "../commands/control-value.ts";
-import type { RigWrite, Step } from "../commands/steps.ts";
-import { isMining, type Powered, type PowerLadder, type Setting } from "./power-ladder.ts";
+import type { RigWrite, Setting, Step } from "../commands/steps.ts";
+import { isMining, type Powered, type PowerLadder } from "./power-ladder.ts";
 
 /** The limits of rooms on the power of rigs. */
 export interface PowerMaxima {

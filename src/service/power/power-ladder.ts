@@ -3,6 +3,7 @@ import { quantityIn } from "../../contract/quantity.ts";
 import { type Range, wholeSteps } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import { switchWord } from "../../contract/triggers.ts";
+import type { Setting } from "../commands/steps.ts";
 
 /** Measured power of a rig, W. */
 export interface PowerKnowledge {
@@ -10,12 +11,6 @@ export interface PowerKnowledge {
   readonly full: number | null;
   /** In each of its modes, if the rig does not report that itself. */
   readonly modes: Readonly<Record<string, number>>;
-}
-
-/** One control set to one value. */
-export interface Setting {
-  readonly key: ControlKey;
-  readonly value: ControlValue;
 }
 
 /** The settings for a power, and the resulting power of the rig. */

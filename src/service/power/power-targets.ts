@@ -7,19 +7,11 @@ import type { Reading } from "../../link/driver.ts";
 import { detail } from "../../messages/detail.ts";
 import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
-import { type Step, setControl, switchMining } from "../commands/steps.ts";
+import { type Setting, type Step, setControl, switchMining, withSetting } from "../commands/steps.ts";
 import type { PowerControl, PowerHolder } from "../miners/power-control.ts";
 import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
 import { isOver, MaximumChecks, type PowerMaxima } from "./maximum-checks.ts";
-import {
-  isMining,
-  ladderOf,
-  type PowerKnowledge,
-  type PowerLadder,
-  powerTarget,
-  type Setting,
-  wattsOf,
-} from "./power-ladder.ts";
+import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget, wattsOf } from "./power-ladder.ts";
 import { learnedDraw, rangeOf } from "./power-memory.ts";
 import { PowerMemoryBook, type PowerMemoryOptions } from "./power-memory-book.ts";
 import { free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
@@ -197,6 +189,22 @@ export class PowerTargets implements PowerControl, PowerSteps {
     if (key === "mining") return [this.#switch(minerId, false, step)];
     const set = this.#set(minerId, key, step);
     return [isPower(key) ? this.#maximum.checked(minerId, key, text, set) : set];
+  }
+
+  /** W that a rig takes after these settings: what it takes now if they do not change that; null if it is not known. */
+  powerAfter(minerId: number, reading: Reading, settings: readonly Setting[]): number | null {
+    const { power } = reading.readings;
+    const after = settings.reduce(withSetting, reading);
+    const [was, is] = [reading, after].map((each) => ({ controls: each.controls, mining: miningOf(each) }));
+    if (was === undefined || is === undefined || !settings.some(({ key }) => isPower(key) || key === "mining"))
+      return power;
+    if (is.mining === false) return was.mining === false ? power : 0;
+    const known = this.#knowledge(minerId);
+    const [before, then] = [was, is].map((each) => ladderOf(each, known)?.present ?? null);
+    if (then === null || then === undefined) return null;
+    if (before === then) return power;
+    // A rig may take less than it is allowed to.
+    return power !== null && before !== null && then < (before ?? 0) ? Math.min(power, then) : then;
   }
 
   /** Whether `minOn`, `minOff` and `changesPerHour` allow setting the rig to this power now. */

@@ -36,8 +36,8 @@ export type RunsRoom = ReturnType<typeof openAutomation>;
 
 /** Runs of steps: bulk actions, templates, and the steps of rules and schedules. */
 export function openAutomation(core: Core, rooms: AutomationRooms) {
-  const { store, log, now, format, accessBook, book, coins, shares, agents, channels, messages } = core;
-  const { registry, notices, managed, usable } = rooms.miners;
+  const { store, log, now, format, accessBook, book, coins, shares, agents, channels, messages, rates } = core;
+  const { registry, notices, managed, usable, power } = rooms.miners;
   const { executor, stepsOf, holds } = rooms.commands;
   const { webTargets } = rooms.notifications;
   const settings = core.settings.part("limits of steps", ["automation", "sites"]).now;
@@ -80,7 +80,20 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
     lostTargets,
     limits,
     jobNotices,
-    bulk: new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares, targets, usable, book }),
+    bulk: new BulkActions({
+      registry,
+      store,
+      accessBook,
+      stepsOf,
+      runs,
+      runner,
+      shares,
+      targets,
+      usable,
+      book,
+      power,
+      rates,
+    }),
     runList: listRunner({ store, registry, accessBook, runs, runner, usable }),
     programMistakes,
     operations: templateOperations({

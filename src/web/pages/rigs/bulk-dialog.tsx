@@ -1,7 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
+import type { BulkPreview } from "../../../contract/bulk-preview.ts";
 import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
-import { counted } from "../../format.ts";
+import { counted, duration, money, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { openAlarms, type Row, rigs } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -37,10 +38,10 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   const [rows] = useState(selected);
   const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
   const [parameters, setParameters] = useState<BulkParameters | null>(complete.has(name) ? {} : null);
-  const [pace, setPace] = useState<PaceValue>({ parallel: 16, delay: 0 });
+  const [pace, setPace] = useState<PaceValue>({ parallel: 16, delay: 0, order: "listed" });
   const { busy, problem, send, setProblem } = useSending();
   const [doing, setDoing] = useState<"rehearsing" | "starting" | null>(null);
-  const [rehearsal, setRehearsal] = useState<readonly JobResult[] | null>(null);
+  const [rehearsal, setRehearsal] = useState<RehearsalOf | null>(null);
   const { isDangerous = false } = kindOf(name);
   const hasBulk = may("startBulkAction");
   const isPaced = isServiceAction(name) && hasBulk;
@@ -59,7 +60,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
     void send(() => action(parameters));
   };
   const check = sending("rehearsing", async (filled) => {
-    if (isServiceAction(name)) setRehearsal(await rehearse(name, filled, ids));
+    if (isServiceAction(name)) setRehearsal(await rehearse(name, filled, ids, pace));
   });
   const start = sending("starting", async (filled) => {
     if (isServiceAction(name) && hasBulk) await startJob(name, filled, ids, pace);
@@ -115,9 +116,15 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
         <Knowing value={openAlarms.value}>{(_, known) => <None known={known}>{t.rigs.noAlarms}</None>}</Knowing>
       ) : null}
       {isPaced && ids.length > 1 ? (
-        <Pace value={pace} change={(part) => setPace((before) => ({ ...before, ...part }))} />
+        <Pace
+          value={pace}
+          change={(part) => {
+            setPace((before) => ({ ...before, ...part }));
+            setRehearsal(null);
+          }}
+        />
       ) : null}
-      {rehearsal === null ? null : <Rehearsal results={rehearsal} />}
+      {rehearsal === null ? null : <Rehearsal {...rehearsal} />}
       <p class="field-problem" role="alert">
         {problem}
       </p>
@@ -128,7 +135,12 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
 type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group" | "delete">;
 const isServiceAction = (name: BulkName): name is ServiceAction => kindOf(name).isAction === true;
 
-function Rehearsal({ results }: { results: readonly JobResult[] }) {
+interface RehearsalOf {
+  readonly results: readonly JobResult[];
+  readonly preview: BulkPreview | null;
+}
+
+function Rehearsal({ results, preview }: RehearsalOf) {
   const possible = results.filter(({ state }) => state === "possible").length;
   const refused = results.length - possible;
   const explained = results.filter(({ state, message }) => state !== "possible" || message !== "");
@@ -138,8 +150,29 @@ function Rehearsal({ results }: { results: readonly JobResult[] }) {
         {possible === 0 ? null : <span class="status good">{counted(possible, t.rigs.wouldAccept)}</span>}{" "}
         {refused === 0 ? null : <span class="status warning">{counted(refused, t.rigs.wouldRefuse)}</span>}
       </p>
+      {preview === null || possible === 0 ? null : <Preview {...preview} />}
       {explained.length === 0 ? null : <Results results={explained} dryRun />}
     </section>
+  );
+}
+
+/** What the action would change, in the order and at the pace of the dialog. */
+function Preview({ power: { now, after, unknown }, seconds, revenueLost, currency, leftOut }: BulkPreview) {
+  const times = seconds && {
+    half: duration(seconds.half),
+    most: duration(seconds.most),
+    all: duration(seconds.all),
+  };
+  return (
+    <ul class="preview">
+      <li>{t.rigs.powerChange({ now: power(now), after: power(after) })}</li>
+      {unknown === 0 ? null : <li>{counted(unknown, t.rigs.changeUnknown)}</li>}
+      {times === null ? null : <li>{t.rigs.changeTimes(times)}</li>}
+      {revenueLost === null ? null : <li>{t.rigs.revenueLost({ amount: money(revenueLost, currency) })}</li>}
+      {leftOut.map(({ message, miners }) => (
+        <li key={message}>{t.rigs.leftOutRow({ rigs: counted(miners, t.rigs.wouldRefuse), why: message })}</li>
+      ))}
+    </ul>
   );
 }
 

@@ -68,7 +68,7 @@ export async function findJobs(signal: AbortSignal): Promise<void> {
   for (const job of wanted.toReversed()) follow({ ...job, results: null });
 }
 
-type Pace = { readonly parallel: number; readonly delay: number };
+type Pace = Pick<BulkBody, "parallel" | "delay" | "order">;
 
 /** Starts a bulk action of the service for these rigs, and follows it. */
 export async function startJob(
@@ -86,14 +86,15 @@ export async function startJob(
   follow({ id, action, parameters, state: "running", total, ...dates, ...counts }, pace);
 }
 
-/** The preview for each rig, by its last reading. */
+/** What it would do, by the last readings: for each rig, and in all. */
 export async function rehearse(
   action: BulkBody["action"],
   parameters: BulkJob["parameters"],
   miners: readonly number[],
-): Promise<readonly JobResult[]> {
-  const { id } = await call("startBulkAction", { ...bodyOf(action, parameters, miners), dryRun: true });
-  return (await call("getBulkAction", { id })).results;
+  pace: Pace,
+): Promise<Pick<BulkAction, "results" | "preview">> {
+  const { id } = await call("startBulkAction", { ...bodyOf(action, parameters, miners), ...pace, dryRun: true });
+  return call("getBulkAction", { id });
 }
 
 export type BulkBody = Parameters<typeof call<"startBulkAction">>[1];

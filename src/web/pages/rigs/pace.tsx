@@ -1,3 +1,4 @@
+import { type BulkOrder, bulkOrders } from "../../../contract/bulk-preview.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { TypedInput } from "../../parts/typed-input.tsx";
@@ -7,6 +8,7 @@ export interface PaceValue {
   readonly parallel: number;
   /** s between two starts. */
   readonly delay: number;
+  readonly order: BulkOrder;
 }
 
 interface PaceProps {
@@ -14,7 +16,7 @@ interface PaceProps {
   readonly change: (part: Partial<PaceValue>) => void;
 }
 
-/** The pace of a bulk action. */
+/** The pace of a bulk action, and which rigs are first. */
 export const Pace = ({ value, change }: PaceProps) => (
   <details class="pace">
     <summary>{t.rigs.pace}</summary>
@@ -37,6 +39,21 @@ export const Pace = ({ value, change }: PaceProps) => (
         onNumber={(delay) => change({ delay })}
       />
     </div>
+    <Field label={t.rigs.order}>
+      {(control) => (
+        <select
+          {...control}
+          value={value.order}
+          onChange={({ currentTarget }) => change({ order: bulkOrders[currentTarget.selectedIndex] ?? "listed" })}
+        >
+          {bulkOrders.map((order) => (
+            <option key={order} value={order}>
+              {t.rigs.orders[order]}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   </details>
 );
 
