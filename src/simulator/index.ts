@@ -3,6 +3,12 @@
 export { type DialectName, dialects } from "./cgminer/dialects.ts";
 export { demoFarm, demoLogin } from "./demo.ts";
 export { houseRigs, startDemoHouse } from "./demo-house.ts";
+export { startFan, type VirtualFan } from "./facility/fan.ts";
+export { type MeterFault, meterFaults } from "./facility/meter-model.ts";
+export { type MeterOptions, startModbusMeter, type VirtualMeter } from "./facility/modbus-meter.ts";
+export { startSensor, type VirtualSensor } from "./facility/sensor.ts";
+export { startShellyEm } from "./facility/shelly-em.ts";
+export { type PduFault, type PduOptions, startPdu, type VirtualPdu } from "./facility/snmp-pdu.ts";
 export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";

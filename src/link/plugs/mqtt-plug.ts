@@ -3,6 +3,7 @@ import { type Messages, needsMessages, type ReceivedMessage } from "../../contra
 import type { MqttPlugSettings } from "../../contract/plug-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { detail } from "../../messages/detail.ts";
+import { onIn } from "../on-words.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
 import type { Plug, PlugContext } from "./plug.ts";
 
@@ -120,23 +121,12 @@ const wattHours: Quantity = { what: "an energy", units: ["Wh"], min: 0, max: 1e1
 const kilowattHours: Quantity = { what: "an energy", units: ["kWh"], min: 0, max: 1e10 };
 const inWh = ({ value, at }: Timed<number>): Timed<number> => ({ value: value * 1000, at });
 
-const words: Readonly<Record<string, boolean>> = {
-  on: true,
-  true: true,
-  1: true,
-  off: false,
-  false: false,
-  0: false,
-};
-
 /** ON, on, true, 1 and their opposites, or the payloads that switch it; null for anything else. */
 function stateIn(text: string, path: string | undefined, payloads: MqttPlugSettings["payloads"]): boolean | null {
   const value = valueIn(text, path);
   if (typeof value !== "string" && typeof value !== "boolean" && typeof value !== "number") return null;
   const state = String(value).trim();
-  if (state === payloads.on || state === payloads.off) return state === payloads.on;
-  const word = state.toLowerCase();
-  return Object.hasOwn(words, word) ? (words[word] ?? null) : null;
+  return state === payloads.on || state === payloads.off ? state === payloads.on : onIn(value);
 }
 
 const nameOf = (topic: MqttPlugSettings["topics"]["state"]): string =>
