@@ -46,6 +46,7 @@ const sums: readonly string[] = ["notificationCount", "unacknowledgedNotificatio
 const special: Partial<Record<CallName, Merge>> = {
   listMiners: mergedMiners,
   listRooms: (parts) => parts.flatMap(({ site, reply }) => rowsIn(reply).map((room) => withKey(site, room))),
+  listFacility: (parts) => parts.flatMap(({ site, reply }) => rowsIn(reply).map((device) => withKey(site, device))),
   getMoney: mergedMoney,
   getSummaryHistory: mergedHistory,
 };

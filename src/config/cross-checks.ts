@@ -15,6 +15,7 @@ import type { Detail } from "../messages/coded-text.ts";
 import { detail } from "../messages/detail.ts";
 import { isDatabaseUrl } from "./database-url.ts";
 import type { Finding, Path } from "./document.ts";
+import { facilityFindings } from "./facility-checks.ts";
 import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 import { type KnownNames, maintenanceFindings, ruleFindings, ruleLoops, scheduleFindings } from "./rule-checks.ts";
@@ -87,6 +88,10 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
     // A key identifies its user, so it must be unique.
     ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
     ...loops(config, new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]), groupNames),
+    ...facilityFindings(config, {
+      miners: new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]),
+      groups: groupNames,
+    }),
     ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...miners.flatMap((miner) => unknownNames(miner, "login", "login", textsOf(logins, "name"))),

@@ -175,9 +175,13 @@ function firstAtEachPath(findings: readonly Finding[]): Finding[] {
   return [...first.values()];
 }
 
-const secretKeys = new Set(["key", "password", "token", "secret"]);
+const secretKeys = new Set([
+  ...["key", "password", "token", "secret"],
+  // Of facility devices.
+  ...["authPassword", "privPassword", "community", "writeCommunity"],
+]);
 /** Lists whose entries are named by their `key`. */
-const keyedLists = ["channels", "rules", "schedules", "maintenance"];
+const keyedLists = ["channels", "rules", "schedules", "maintenance", "facility"];
 
 /** Whether the file itself contains a secret. Any header may be one. */
 function holdsSecret(value: unknown, isSecretKey = (key: string): boolean => secretKeys.has(key)): boolean {

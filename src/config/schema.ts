@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
+import { Facility } from "../contract/facility-settings.ts";
 import { CoinName, GetsIt, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
@@ -379,6 +380,7 @@ export const Config = z.strictObject({
   market: MarketSettings.prefault({}).describe("sources of coins and exchange rates"),
   heating: Heatings.describe("rooms heated by rigs: one, or a list"),
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
+  facility: Facility.describe("PDUs, meters, sensors, fans and coolers of the building"),
   channels: Channels.describe("where notifications are sent, such as a phone"),
   hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
   software: Software,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { naming } from "./form-kind.ts";
 import { HttpHeaders, WebAddress } from "./http-request.ts";
-import { Line } from "./inputs.ts";
+import { Line } from "./line.ts";
 import { secret } from "./secrets.ts";
 import { JsonPath, Topic } from "./topic.ts";
 
@@ -47,7 +47,12 @@ const device = {
   offDelay: seconds
     .optional()
     .describe("seconds after the last rig has stopped until the fan stops; absent = it stays on"),
-  startDelay: seconds.default(10).describe("seconds between a fan that has confirmed that it runs and the first rig"),
+  startDelay: z
+    .number()
+    .min(0)
+    .max(30)
+    .default(10)
+    .describe("seconds between a fan that has confirmed that it runs and the first rig"),
 };
 
 const address = z.string().min(1).max(300);
@@ -91,7 +96,7 @@ export type ModbusSwitch = z.infer<typeof ModbusSwitch>;
 
 const ModbusDevice = z
   .strictObject({
-    driver: z.literal("modbus").describe("Modbus TCP"),
+    driver: z.literal("modbus").describe("Modbus over TCP"),
     ...device,
     address: address.describe("host or host:port; port 502 if none is given"),
     unit: z.int().min(0).max(255).default(1).describe("unit id, behind a gateway that of the device"),

@@ -4,6 +4,7 @@ import { coinMistakes } from "./coin-mistakes.ts";
 import { eventTypes } from "./events.ts";
 import { naming } from "./form-kind.ts";
 import { keyWording } from "./idempotency.ts";
+import { Line } from "./line.ts";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
@@ -106,12 +107,7 @@ export const Flag = z.codec(
   { decode: (word) => switchWord(word) === true, encode: (flag) => (flag ? "true" : "false") },
 );
 
-/** Control characters and direction marks, spelled out because not every client's language supports \p{Cc}. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const oneLine = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/;
-
-/** One line of text, without control characters. */
-export const Line = (max: number) => z.string().max(max).regex(oneLine, "must be one line without control characters");
+export { Line };
 
 /** Text in a body: null means empty, absent means unchanged. */
 const optionalLine = (max: number) =>

@@ -58,6 +58,7 @@ import {
   CommandList,
   Discovery,
   DownloadReply,
+  FacilityDeviceState,
   Group,
   History,
   Host,
@@ -929,6 +930,12 @@ export const operations = {
     summary:
       "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
     reply: named<Room[]>(z.array(Room)),
+    extension,
+  }),
+  listFacility: get("/api/facility", viewers, {
+    scope: "merge",
+    summary: "PDUs, meters, sensors, fans and coolers with their readings, of which the caller sees all rigs",
+    reply: named<FacilityDeviceState[]>(z.array(FacilityDeviceState)),
     extension,
   }),
   changeRoom: post("/api/rooms/:key", operators, {

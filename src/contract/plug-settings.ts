@@ -72,3 +72,16 @@ export type MqttPlugSettings = z.infer<typeof MqttPlugSettings>;
 /** The plug that supplies a rig, and how it may be used. Source: `supply` in the additions. */
 export const PlugSettings = z.discriminatedUnion("type", [HttpPlugSettings, MqttPlugSettings]);
 export type PlugSettings = z.infer<typeof PlugSettings>;
+
+/** The outlet of a PDU, as the plug of the rig that the settings of the PDU name; not part of any input. */
+export interface OutletSupply {
+  readonly type: "outlet";
+  /** Key of the PDU. */
+  readonly device: string;
+  readonly outlet: number;
+  readonly cutPower: boolean;
+  readonly delay: number;
+}
+
+/** What powers a rig. */
+export type Supply = PlugSettings | OutletSupply;

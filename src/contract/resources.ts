@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
 import { BulkPreview } from "./bulk-preview.ts";
 import { CodedText } from "./coded-text.ts";
+import { facilityKinds } from "./facility-settings.ts";
 import { sharing } from "./owned.ts";
 import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
@@ -651,6 +652,49 @@ export type History = z.infer<typeof History>;
 export const roomKinds = ["target", "power", "surplus"] as const;
 
 /** A group that a family controls with one slider or switch. */
+/** A device of the building, as the settings declare it and as it was last read. Source: docs/facility.md. */
+export const FacilityDeviceState = z.object({
+  key: text.describe("as in the settings; at a centre after the name of the site"),
+  name: text,
+  kind: z.enum(facilityKinds),
+  driver: z.enum(["modbus", "snmp", "shelly", "mqtt", "http-json"]),
+  place: z.array(text).describe("where it is, from the site down; empty if it is not set"),
+  state: z
+    .enum(["ok", "implausible", "silent", "unread"])
+    .describe("implausible: some values are not believed, and null; silent: it could not be read last time"),
+  problem: text.nullable().describe("why it is silent, or which values are not believed"),
+  age: int.nullable().describe("seconds since it was last read; null before that"),
+  readings: z
+    .object({
+      power: figure.describe("W"),
+      energy: figure.describe("kWh of its counter"),
+      voltage: figure.describe("V"),
+      current: figure.describe("A"),
+      temperature: figure.describe("°C"),
+      on: z.boolean().nullable().describe("whether it runs"),
+    })
+    .describe("null: it does not measure it, it is unknown, or it is not believed"),
+  outlets: z
+    .array(
+      z.object({
+        n: int,
+        miner: text.nullable().describe("name or uid of the rig that it supplies, as in the settings"),
+        on: z.boolean().nullable(),
+        power: figure.describe("W"),
+      }),
+    )
+    .describe("of a PDU; empty for any other device"),
+  rigs: z
+    .object({
+      total: int,
+      unknown: int.describe("rigs whose power is unknown, which `power` does not contain"),
+      power: z.number().describe("W that its rigs say together"),
+    })
+    .nullable()
+    .describe("the rigs behind a meter or PDU; null if the settings name none"),
+});
+export type FacilityDeviceState = z.infer<typeof FacilityDeviceState>;
+
 export const Room = z.object({
   key: text.describe("stays as long as the room; as POST /api/rooms/{key} takes it"),
   name: text,

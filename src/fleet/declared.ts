@@ -1,8 +1,9 @@
 import type { Messages } from "../contract/messages.ts";
-import type { PlugSettings } from "../contract/plug-settings.ts";
+import type { Supply } from "../contract/plug-settings.ts";
 import type { RigAddress } from "../link/address.ts";
 import type { FirmwareBook } from "../link/firmware.ts";
 import type { Credentials } from "../link/link.ts";
+import type { Outlets } from "../link/plugs/plug.ts";
 import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
 import type { Remembered } from "./state.ts";
 
@@ -22,8 +23,8 @@ export interface Declared {
   readonly powerNameplate: number | null;
   /** Without one, the nameplate of its model counts. */
   readonly modelNameplate?: boolean;
-  /** The plug that powers it. */
-  readonly supply?: PlugSettings | null;
+  /** The plug or outlet that powers it. */
+  readonly supply?: Supply | null;
   /** The program of a managed miner, which is read through its host's agent. */
   readonly program?: DeclaredProgram;
   /** The host with this name, whose agent may start and stop the program at the address. */
@@ -58,6 +59,8 @@ export interface RigContext {
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages;
+  /** The outlets of PDUs; undefined if no rig is powered by one. */
+  readonly outlets: Outlets | undefined;
   /** The programs of managed miners; null if there are none. */
   readonly programs: HostPrograms | null;
   /** The hosts of declared programs; null where there are none. */

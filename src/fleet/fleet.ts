@@ -22,6 +22,8 @@ export interface FleetOptions {
   readonly monotonicNow?: (() => number) | undefined;
   /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages;
+  /** Absent: no rig is powered by a PDU. */
+  readonly outlets?: RigContext["outlets"];
   /** Absent: there are no managed miners. */
   readonly programs?: HostPrograms | null;
   /** Absent: no declared program is on a host with an agent. */
@@ -109,6 +111,7 @@ export class Fleet implements Poller {
       closing: this.#closing.signal,
       firmware: this.#firmware,
       messages: this.#options.messages ?? noMessages,
+      outlets: this.#options.outlets,
       programs: this.#options.programs ?? null,
       hosts: this.#options.hosts ?? null,
       remember: this.#options.remember,

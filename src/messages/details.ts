@@ -46,6 +46,7 @@ export const details = {
   "link.plugOff": "The plug of this rig is switched off",
   "link.noPower": "The rig is without power",
   "link.plugAway": "The plug cannot be reached: {why}",
+  "facility.noFan": "The fan {fan} does not run, so the rig was not started: {why}",
   "link.otherRig": "Another rig answers at {at}: {read} instead of {known}",
   "link.otherTrait": "Another rig answers at {at}: its {trait} is {read} instead of {known}",
   "link.nameless": "What answers at {at} does not report which rig it is",

@@ -289,6 +289,9 @@ export interface Names {
   readonly "service.notices.site.numbersText": "count" | "rig";
   readonly "service.notices.site.twin": "other" | "place" | "rig" | "site";
   readonly "service.notices.site.moreTwins": "count" | "first";
+  readonly "service.notices.facility.difference": "device" | "meter" | "rigs" | "total";
+  readonly "service.notices.facility.unknown": "device" | "meter" | "rigs" | "total" | "unknown";
+  readonly "service.notices.facility.over": "device";
   readonly "service.channel.over": "title";
   readonly "service.channel.since": "lasted" | "message" | "time";
   readonly "service.channel.overLine": "message";

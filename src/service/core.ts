@@ -9,6 +9,7 @@ import { DefinitionTurns } from "./definitions.ts";
 import type { Demo } from "./demo/demo.ts";
 import { declareDemo } from "./demo/demo-rows.ts";
 import { Events, eventLimits } from "./events/events.ts";
+import { Devices } from "./facility/devices.ts";
 import { Recorder } from "./history/recorder.ts";
 import { Benchmarks } from "./hosts/benchmarks.ts";
 import { HostAgents } from "./hosts/host-agents.ts";
@@ -64,6 +65,10 @@ export async function openCore(options: ServiceOptions) {
   const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
   const newest = new NewestVersion({ settings: config.updates, log, repeat });
   const siteTokens = new SiteTokens();
+  const messages = options.messages ?? noMessages;
+  const facility = settings.part("facility devices", ["facility"]);
+  const devices = new Devices(facility.now.facility, { messages, now, monotonicNow });
+  facility.onChange((now) => devices.follow(now.facility));
   const demoListeners: (() => Promise<void>)[] = [];
   return {
     options,
@@ -75,7 +80,8 @@ export async function openCore(options: ServiceOptions) {
     now,
     monotonicNow,
     repeat,
-    messages: options.messages ?? noMessages,
+    messages,
+    devices,
     broker: liveBroker(settings.part("topics of the MQTT bridge", ["mqtt"])),
     format,
     localTime: liveLocalTime(settings.part("local dates", ["display"])),
@@ -112,6 +118,7 @@ export async function openCore(options: ServiceOptions) {
     close: async (later: Promise<void>): Promise<void> => {
       newest.close();
       await later;
+      devices.close();
       agents.close();
       await records.close();
     },

@@ -12,6 +12,7 @@ import { openChannels } from "./rooms/channels.ts";
 import { openCommands } from "./rooms/commands.ts";
 import { openDiscovery } from "./rooms/discovery.ts";
 import { openEvents } from "./rooms/events.ts";
+import { openFacility } from "./rooms/facility.ts";
 import { openHistory } from "./rooms/history.ts";
 import { openHosts } from "./rooms/hosts.ts";
 import { openImports } from "./rooms/imports.ts";
@@ -58,6 +59,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const notifications = openNotifications(core, miners);
   const commands = openCommands(core, miners);
   const power = openPower(core, miners, commands);
+  const facility = openFacility(core, miners, commands);
   const automation = openAutomation(core, { miners, money, notifications, commands, power });
   const rules = openRules(core, miners, money, automation);
   const actions = openActions(core, miners, commands, power, automation, rules);
@@ -77,6 +79,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     miners,
     commands,
     power,
+    facility,
     automation,
     users,
     rules,
@@ -96,6 +99,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...notifications.operations,
     ...commands.operations,
     ...power.operations,
+    ...facility.operations,
     ...automation.operations,
     ...rules.operations,
     ...actions.operations,

@@ -14,7 +14,7 @@ import { isLoopbackHost, isThisMachine, ownHosts } from "./own-address.ts";
 /** A device that steps control, and that web hooks must not reach. */
 export interface KnownDevice {
   readonly kind: "miner" | "plug" | "broker";
-  /** Null for the broker. */
+  /** Null for the broker, and for a device of the facility. */
   readonly minerId: number | null;
 }
 
@@ -38,6 +38,11 @@ export interface BrokerPlace {
   readonly port: number;
 }
 
+/** A device of the facility; of those that are only read at a web address, nothing is protected. */
+export interface FacilityPlace {
+  readonly settings: { readonly driver: string; readonly address?: string };
+}
+
 export interface KnownDevicesOptions {
   readonly registry: {
     /** Changes whenever the miners or their addresses change. */
@@ -51,12 +56,15 @@ export interface KnownDevicesOptions {
   isOfFile(minerId: number): boolean;
   /** The MQTT broker, the same object until it changes; null without one. */
   readonly broker: () => BrokerPlace | null;
+  /** The addresses of PDUs, meters and fans, the same list until it changes. */
+  readonly facility: () => readonly FacilityPlace[];
   readonly resolve?: LookupAll;
 }
 
 interface Index {
   readonly at: number;
   readonly broker: BrokerPlace | null;
+  readonly facility: readonly FacilityPlace[];
   readonly byHost: Map<string, Located[]>;
   readonly named: readonly Located[];
 }
@@ -66,6 +74,8 @@ interface Located extends KnownDevice {
   readonly port: number | null;
   readonly tls: boolean;
 }
+
+const facilityPorts: Readonly<Record<string, number>> = { modbus: 502, snmp: 161 };
 
 /** ms for which resolved addresses of device names are cached, and ms that a request waits for all names. */
 const namesKeptMs = 30_000;
@@ -165,7 +175,9 @@ export class KnownDevices {
   #indexed() {
     const { registry } = this.#options;
     const broker = this.#options.broker();
-    if (this.#index?.at === registry.addressesAt && this.#index.broker === broker) return this.#index;
+    const facility = this.#options.facility();
+    const kept = this.#index;
+    if (kept?.at === registry.addressesAt && kept.broker === broker && kept.facility === facility) return kept;
     const byHost = new Map<string, Located[]>();
     const named: Located[] = [];
     const add = (device: KnownDevice, { host: written, port, tls }: RigAddress): void => {
@@ -181,12 +193,18 @@ export class KnownDevices {
     for (const { rig } of registry.all()) {
       const { address, supply, program } = rig.declared;
       if (program === undefined) add({ kind: "miner", minerId: rig.id }, address);
-      if (supply != null && supply.type !== "mqtt")
+      if (supply != null && supply.type !== "mqtt" && supply.type !== "outlet")
         add({ kind: "plug", minerId: rig.id }, storedAddress(supply.address));
+    }
+    for (const { settings } of facility) {
+      if (settings.address === undefined) continue;
+      const place = storedAddress(settings.address);
+      const port = place.port ?? facilityPorts[settings.driver] ?? null;
+      add({ kind: "plug", minerId: null }, { ...place, port });
     }
     const names = new Set(named.map(({ host }) => host));
     for (const name of this.#addresses.keys()) if (!names.has(name)) this.#addresses.delete(name);
-    this.#index = { at: registry.addressesAt, broker, byHost, named };
+    this.#index = { at: registry.addressesAt, broker, facility, byHost, named };
     return this.#index;
   }
 

@@ -33,6 +33,7 @@ export function openWebTargets({ devices, isOwnAddress, nameOf }: WebTargetsOpti
     if (kind === "broker") return "is the address of the MQTT broker; use the step publish";
     const name = sender.all && minerId !== null ? nameOf(minerId) : undefined;
     const miner = name === undefined ? "a miner" : `the miner ${name}`;
+    if (kind === "plug" && minerId === null) return "is the address of a device of the facility";
     return kind === "plug"
       ? `is the address of the plug of ${miner}; use the step plug`
       : `is the address of ${miner}; use a step for miners, such as action: restart`;

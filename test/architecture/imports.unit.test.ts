@@ -66,6 +66,7 @@ const rooms: Arrows = {
   commands: ["miners", "money", "notifications", "users"],
   hosts: ["commands", "miners", "money", "notifications", "settings", "users"],
   power: ["commands", "miners", "money", "notifications", "settings", "users"],
+  facility: ["commands", "miners", "money", "notifications", "settings", "users"],
   trials: ["market", "money", "power"],
   automation: ["commands", "events", "history", "miners", "money", "notifications", "power", "settings", "users"],
 };

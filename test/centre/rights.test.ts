@@ -157,6 +157,7 @@ const inputs: { readonly [K in AboutSites]: Make<K> } = {
   getSummaryHistory: nothing,
   listMinerRows: nothing,
   listRooms: nothing,
+  listFacility: nothing,
   changeRoom: () => ({ key: "group-1", power: 5 }),
   getMinerSettings: only(miner),
   exportMiners: nothing,

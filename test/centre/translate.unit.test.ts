@@ -5,6 +5,7 @@ import { type Operation, operationNames, operations } from "../../src/contract/o
 
 /** Whole numbers that mean the same at every site. */
 const plain = new Set([
+  ...["age", "n"],
   ...["accepted", "acceptedValue", "activeCount", "added", "after", "alarms", "allowed", "asicCount", "at", "bus"],
   ...["avgHashrateValue", "avgTemperatureValue", "bytes", "changed", "channel", "chips", "chipsExpected", "choice"],
   ...["column", "connections", "cores", "costMinerCount", "count", "done", "energy", "error", "estimatedMinerCount"],

@@ -121,6 +121,12 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .heating[].roomTemperature.headers[]",
     "config .follow.surplus.headers[]",
     "config .follow[].surplus.headers[]",
+    "config .facility[].authPassword",
+    "config .facility[].privPassword",
+    "config .facility[].community",
+    "config .facility[].writeCommunity",
+    "config .facility[].password",
+    "config .facility[].headers[]",
     "config .channels[].url",
     "config .channels[].topic",
     "config .channels[].token",
@@ -138,7 +144,7 @@ test("the secrets of the contract and of the configuration are these", () => {
 
 test("no field that is called like a secret is left unmarked", () => {
   /**
-   * `hasKey` says only whether there is one; keys of controls, channels, rooms, settings, rules, schedules, their events, and of the causes of
+   * `hasKey` says only whether there is one; keys of controls, channels, rooms, facility devices, settings, rules, schedules, their events, and of the causes of
    * commands are names; mqtt.key is the name of a file; tokenId is the number of an agent's token.
    */
   const harmless = new RegExp(
@@ -150,7 +156,8 @@ test("no field that is called like a secret is left unmarked", () => {
       /^listRuns answers \.runs\[\]\.key$/,
       /^(event|watch\w+ answers) \.data\.key$/,
       /(Channel|Room)s? (takes|answers) .*\.key$/,
-      /^config \.(rules|schedules)\[\]\.key$/,
+      /^config \.(rules|schedules|facility)\[\]\.key$/,
+      /^listFacility answers \[\]\.key$/,
       /Settings answers .*\.key$/,
     ]
       .map(({ source }) => source)

@@ -94,6 +94,15 @@ beforeAll(async () => {
       { name: "alpha pools", pools: ["alpha pool"] },
       { name: "bravo pools", pools: ["alpha pool", "bravo pool"] },
     ],
+    facility: ["alpha", "bravo"].map((key) => ({
+      key,
+      kind: "meter",
+      driver: "http-json",
+      url: "http://127.0.0.1:9/",
+      paths: { power: "watts" },
+      interval: 3600,
+      groups: [`${key} farm`],
+    })),
     templates: [{ name: "Night" }],
     users: [
       { name: "anna", key: keys.anna, privilege: "view", groups: ["alpha farm"], pools: ["alpha pool"] },
@@ -376,6 +385,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getSummaryHistory: "/api/summary/history",
   getVersion: "/api/version",
   listRooms: "/api/rooms",
+  listFacility: "/api/facility",
   changeRoom: { path: "/api/rooms/group-1", body: { max: null } },
 };
 
@@ -503,6 +513,7 @@ listMinerRows          401  401   200  200  200  200  200  200  404  both
 watchMinerRows         401  401   200  200  200  200  200  200  404
 getVersion             401  401   200  200  200  200  200  200  404
 listRooms              401  401   200  200  200  200  200  200  404  both
+listFacility           401  401   200  200  200  200  200  200  404  both
 listSites              401  401   200  200  200  200  200  200  404
 admitSite              401  401   404  403  403  404  403  403  404
 revokeSite             401  401   404  403  403  404  403  403  404

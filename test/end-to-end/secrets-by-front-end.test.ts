@@ -211,6 +211,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getSummaryHistory: {},
   getVersion: {},
   listRooms: {},
+  listFacility: {},
   changeRoom: { key: "none", on: true },
 };
 

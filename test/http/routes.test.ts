@@ -134,6 +134,7 @@ const requests: Record<CallName, [string, object, string?]> = {
     { from: 1769860800000, step: 60, group: "Barn", algorithm: "sha256" },
   ],
   listRooms: ["/api/rooms", {}],
+  listFacility: ["/api/facility", {}],
   changeRoom: ["/api/rooms/group-1", { key: "group-1", power: 900, max: null }, '{"power":900,"max":null}'],
   listRules: ["/api/rules", {}],
   addRule: ["/api/rules", { key: "r", manual: true }, '{"key":"r","manual":true}'],

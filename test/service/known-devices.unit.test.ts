@@ -44,11 +44,13 @@ function sender(given: readonly Given[], more: Partial<KnownDevicesOptions> = {}
     const rig = rigs[id - 1];
     return rig && { rig };
   };
+  const noFacility: [] = [];
   const devices = new KnownDevices({
     registry: { addressesAt: 1, all: () => rigs.map((rig) => ({ rig })), find },
     managed: { minerAt: () => undefined },
     isOfFile: (id) => given[id - 1]?.isOfFile === true,
     broker: () => place,
+    facility: () => noFacility,
     resolve: (name) => {
       throw new Error(`${name} was resolved`);
     },

@@ -35,7 +35,7 @@ const loginTurnMs = 1_000;
 const clockMs = 20;
 
 /**
- * Polls rigs in worker threads. Rigs behind MQTT plugs, managed miners, and rigs that are not read, stay in this
+ * Polls rigs in worker threads. Rigs behind MQTT plugs or PDUs, managed miners, and rigs that are not read, stay in this
  * thread.
  */
 export class WorkerPoller implements Poller {
@@ -97,6 +97,7 @@ export class WorkerPoller implements Poller {
     const rig =
       declared.disabled ||
       declared.supply?.type === "mqtt" ||
+      declared.supply?.type === "outlet" ||
       declared.program !== undefined ||
       declared.hostId !== undefined
         ? this.#local.put(declared, remembered, last)

@@ -24,7 +24,7 @@ export function numberIn(
   if (Number.isNaN(value)) return { problem: "is not a number (NaN)" };
   if (!Number.isFinite(value)) return { problem: "is infinite" };
   // Without the error of binary fractions: 2301 × 0.1 is 230.1.
-  return { value: Number((value * scale).toPrecision(12)) };
+  return { value: Number((value * scale).toPrecision(type === "f32" ? 8 : 12)) };
 }
 
 /** The bytes with the highest first; with one register, only the bytes within it can be swapped. */

@@ -1,4 +1,4 @@
-import type { PlugSettings } from "../../contract/plug-settings.ts";
+import type { Supply } from "../../contract/plug-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
@@ -8,7 +8,11 @@ import { shelly } from "./shelly.ts";
 import { tasmota } from "./tasmota.ts";
 
 /** Opens no connection; an MQTT plug is subscribed to from now on. */
-export function openPlug(settings: PlugSettings, context: PlugContext): Plug {
+export function openPlug(settings: Supply, context: PlugContext): Plug {
+  if (settings.type === "outlet") {
+    if (context.outlets === undefined) throw new RigbridgeError("internal", "There are no PDUs here");
+    return context.outlets(settings.device, settings.outlet);
+  }
   if (settings.type === "mqtt") return mqttPlug(settings, context);
   const { host, port, tls } = parseAddress(settings.address);
   const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);

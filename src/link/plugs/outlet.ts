@@ -1,4 +1,4 @@
-import type { PlugSettings } from "../../contract/plug-settings.ts";
+import type { Supply } from "../../contract/plug-settings.ts";
 import { canonicalHost, hostAndPort, storedAddress } from "../address.ts";
 
 /** One output of a plug, which powers one rig. */
@@ -12,7 +12,11 @@ export interface Outlet {
 }
 
 /** Throws `input.invalid` for an address that is not valid. */
-export function outletOf(settings: PlugSettings): Outlet {
+export function outletOf(settings: Supply): Outlet {
+  if (settings.type === "outlet") {
+    const device = `facility ${settings.device}`;
+    return { id: `${device} ${settings.outlet}`, device, name: `Outlet ${settings.outlet} of ${settings.device}` };
+  }
   if (settings.type === "mqtt") {
     const { set } = settings.topics;
     return { id: `topic ${set}`, device: `topic ${set}`, name: `The plug at ${set}` };

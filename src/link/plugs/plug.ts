@@ -27,9 +27,14 @@ export interface NamedPlug extends Plug {
   identity(signal: AbortSignal): Promise<string | null>;
 }
 
+/** The outlets of PDUs, by the key of the PDU and the outlet's number. */
+export type Outlets = (device: string, outlet: number) => Plug;
+
 export interface PlugContext {
   /** For MQTT plugs. */
   readonly messages: Messages;
+  /** Absent: no rig is powered by a PDU of the facility. */
+  readonly outlets?: Outlets | undefined;
   /** Epoch ms. */
   readonly now: () => number;
   /** ms for retained messages, before the first read of an MQTT plug; default a second. */

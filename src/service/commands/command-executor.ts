@@ -12,6 +12,7 @@ import { SessionEnded } from "../../link/session-ended.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { requestKeyOf } from "../request-key.ts";
+import { type BeforeStart, startingAfter } from "./before-start.ts";
 import { CommandProgress, expired, type Permitted } from "./command-progress.ts";
 import { loweringOnly } from "./lowering.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
@@ -87,6 +88,7 @@ export class CommandExecutor {
   readonly #watchers: ((command: StoredCommand) => void)[] = [];
   readonly #timeouts: CommandTimeouts;
   readonly #isForSafety: (command: SafetyFacts) => boolean;
+  #beforeStart: BeforeStart = async () => undefined;
   readonly #closing = new AbortController();
   readonly #running = new Background();
   /** Unfinished commands. */
@@ -111,6 +113,11 @@ export class CommandExecutor {
   /** Calls the watcher with each command when it is stored, and whenever its state changes. */
   watch(watcher: (command: StoredCommand) => void): void {
     this.#watchers.push(watcher);
+  }
+
+  /** Awaits this before a rig is sent a start. */
+  guardStarts(beforeStart: BeforeStart): void {
+    this.#beforeStart = beforeStart;
   }
 
   /** Stores a command for a later `send`. */
@@ -224,6 +231,7 @@ export class CommandExecutor {
     const session = new Session(this.#fleet, rig, progress, {
       timeouts: this.#timeouts,
       closing: this.#closing.signal,
+      beforeStart: this.#beforeStart,
     });
     return this.#settled(progress, () => session.take(steps));
   }
@@ -358,6 +366,12 @@ const unstored =
 /** The driver knows that the rig has stored the change, and not whether it took effect; a read would only show the former. */
 const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unconfirmed";
 
+interface SessionOptions {
+  readonly timeouts: CommandTimeouts;
+  readonly closing: AbortSignal;
+  readonly beforeStart: BeforeStart;
+}
+
 /** One command's session with a rig. The rig is identified before each write, including repeats. */
 class Session {
   readonly #fleet: Poller;
@@ -365,18 +379,15 @@ class Session {
   readonly #progress: CommandProgress;
   readonly #timeouts: CommandTimeouts;
   readonly #closing: AbortSignal;
+  readonly #beforeStart: BeforeStart;
 
-  constructor(
-    fleet: Poller,
-    rig: PolledRig,
-    progress: CommandProgress,
-    { timeouts, closing }: { readonly timeouts: CommandTimeouts; readonly closing: AbortSignal },
-  ) {
+  constructor(fleet: Poller, rig: PolledRig, progress: CommandProgress, options: SessionOptions) {
     this.#fleet = fleet;
     this.#rig = rig;
     this.#progress = progress;
-    this.#timeouts = timeouts;
-    this.#closing = closing;
+    this.#timeouts = options.timeouts;
+    this.#closing = options.closing;
+    this.#beforeStart = options.beforeStart;
   }
 
   /** Runs the steps in order; a restart, which comes last, may still have to be confirmed. */
@@ -446,7 +457,10 @@ class Session {
     let answer: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
-      const given = permitted === "all" ? rig : loweringOnly(rig, this.#rig.state.controls);
+      const given =
+        permitted === "all"
+          ? startingAfter(rig, () => this.#beforeStart(this.#rig.id))
+          : loweringOnly(rig, this.#rig.state.controls);
       answer = await this.#progress.sending(() => write(given, signal));
     } catch (error) {
       if (isOfStore(error) && !wasSent) this.#progress.markUnsent();

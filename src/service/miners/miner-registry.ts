@@ -10,6 +10,7 @@ import type { FleetOptions } from "../../fleet/fleet.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import type { MovingPoller } from "../../fleet/workers/moving-poller.ts";
 import { formatAddress, isNoRig, isSameAddress, storedAddress } from "../../link/address.ts";
+import type { Outlets } from "../../link/plugs/plug.ts";
 import type { HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
 import { detail } from "../../messages/detail.ts";
 import { allMiners, type Store, type Stored, type StoredMiner } from "../../store/index.ts";
@@ -36,7 +37,7 @@ import { type Entry, MinerEntries } from "./miner-entries.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
 import { MinerMemory } from "./miner-memory.ts";
 import { openPoller, threadsFail, workersOf } from "./open-poller.ts";
-import { PlugOwners } from "./plug-owners.ts";
+import { type OutletNaming, PlugOwners } from "./plug-owners.ts";
 import type { PowerControl } from "./power-control.ts";
 import { MinerPresence } from "./presence.ts";
 import type { MinerFacts, Presentation } from "./present-miner.ts";
@@ -68,6 +69,9 @@ export interface MinerRegistryOptions {
   readonly demoStore: Store;
   readonly settings: Sections<"poll" | "display" | "logins" | "defaults">;
   readonly ownTopics: () => OwnTopics;
+  readonly outletNaming: OutletNaming;
+  /** The outlets of PDUs. */
+  readonly outlets: Outlets;
   readonly now: () => number;
   /** Used by the fleet. */
   readonly monotonicNow: (() => number) | undefined;
@@ -105,7 +109,7 @@ export class MinerRegistry extends MinerEntries {
   constructor(options: MinerRegistryOptions) {
     super();
     this.#options = options;
-    this.#plugs = new PlugOwners(options.ownTopics, options.log);
+    this.#plugs = new PlugOwners(options.ownTopics, options.outletNaming, options.log);
     this.#watch = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
     const storeOf = (id: number): Store => this.#storeOf(id);
     this.#memory = new MinerMemory({
@@ -135,6 +139,7 @@ export class MinerRegistry extends MinerEntries {
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
+      outlets: options.outlets,
       programs: options.managed.programs,
       hosts: options.managed.hosts,
       remember: (id, remembered) => this.#memory.remember(id, remembered),
@@ -334,7 +339,8 @@ export class MinerRegistry extends MinerEntries {
     const own = declaredOf(miner, settings, poolPassword);
     const isAlone = miner.program !== undefined || isDemo(miner.id);
     const hostId = isAlone ? undefined : this.#options.managed.hostOf(own.address.host, miner.groupId);
-    const supply = this.#plugs.supplyOf(miner);
+    const knownUid = rigBefore?.state.uid ?? this.#memory.of(miner.id, false).uid;
+    const supply = this.#plugs.supplyOf(miner, knownUid);
     const declared = { ...own, supply, ...(hostId === undefined ? {} : { hostId }) };
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);

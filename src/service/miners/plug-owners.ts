@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
 import type { Messages } from "../../contract/messages.ts";
-import type { PlugSettings } from "../../contract/plug-settings.ts";
+import type { PlugSettings, Supply } from "../../contract/plug-settings.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
@@ -12,15 +12,20 @@ import { enabled } from "../crud.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerFacts } from "./present-miner.ts";
 
+/** The outlet of a PDU that names a miner by one of these names; null if none does. */
+export type OutletNaming = (names: readonly (string | null)[]) => Supply | null;
+
 /** The miner of each plug: a plug switches the power of one miner. */
 export class PlugOwners {
   readonly #ownTopics: () => OwnTopics;
+  readonly #outletNaming: OutletNaming;
   readonly #log: Logger;
   /** Miner by outlet id. */
   readonly #owners = new Map<string, number>();
 
-  constructor(ownTopics: () => OwnTopics, log: Logger) {
+  constructor(ownTopics: () => OwnTopics, outletNaming: OutletNaming, log: Logger) {
     this.#ownTopics = ownTopics;
+    this.#outletNaming = outletNaming;
     this.#log = log;
   }
 
@@ -30,12 +35,18 @@ export class PlugOwners {
       for (const miner of miners) if (miner.owner === owner) this.#assign(miner);
   }
 
-  /** The plug, as far as the miner may use it; rows of older versions may be invalid. */
-  supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): PlugSettings | null {
-    if (supply === null) return null;
+  /**
+   * The plug, as far as the miner may use it; rows of older versions may be invalid. Without one, the outlet of a PDU that
+   * names the miner. `knownUid`: the last uid that its rig has reported.
+   */
+  supplyOf({ id, name, address, owner, uid, supply }: Stored<StoredMiner>, knownUid: string | null): Supply | null {
+    const named = this.#outletNaming([name, uid, knownUid]);
+    const miner = `${id} (${name ?? address})`;
+    if (supply === null) return this.#outletFor(id, miner, named);
+    if (named !== null)
+      this.#log.warn(`Miner ${miner} is not switched by ${outletOf(named).name}: it has a plug of its own`);
     const outlet = outletOf(supply);
     const holder = this.#owners.get(outlet.id);
-    const miner = `${id} (${name ?? address})`;
     if (holder !== undefined && holder !== id) {
       this.#log.warn(`Miner ${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
       return null;
@@ -53,13 +64,22 @@ export class PlugOwners {
     return { ...supply, cutPower: false };
   }
 
-  take(supply: PlugSettings | null, minerId: number): void {
+  take(supply: Supply | null, minerId: number): void {
     if (supply !== null) this.#owners.set(outletOf(supply).id, minerId);
   }
 
   /** The miner no longer has a plug. */
   release(minerId: number): void {
     for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
+  }
+
+  /** The first of several miners with the same name has the outlet. */
+  #outletFor(id: number, miner: string, named: Supply | null): Supply | null {
+    const outlet = named === null ? null : outletOf(named);
+    const holder = outlet === null ? undefined : this.#owners.get(outlet.id);
+    if (outlet === null || holder === undefined || holder === id) return named;
+    this.#log.warn(`Miner ${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
+    return null;
   }
 
   #assign({ id, supply }: Stored<StoredMiner>): void {

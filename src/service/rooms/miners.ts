@@ -65,6 +65,8 @@ export function openMiners(core: Core) {
     singleEvents: eventLimits.lag / 2,
     settings: shown.now,
     ownTopics: core.broker.ownTopics,
+    outletNaming: (names) => core.devices.outletNaming(names),
+    outlets: core.devices.outlets,
     monotonicNow: options.monotonicNow,
     messages: core.messages,
     ledgerOf: ledgers.of,
@@ -99,6 +101,11 @@ export function openMiners(core: Core) {
   settings.part("plugs that speak MQTT", ["mqtt"]).onChange(() => {
     // The allowed topics may have changed.
     for (const miner of enabled(store.miners)) if (miner.supply?.type === "mqtt") registry.put(miner);
+    registry.arrange();
+  });
+  // An outlet may name another miner than before, or be used in another way.
+  settings.part("rigs at outlets", ["facility"]).onChange(() => {
+    registry.renew();
     registry.arrange();
   });
   const usable = new UsableLists({ store, accessBook, book, registry });

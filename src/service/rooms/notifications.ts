@@ -18,6 +18,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
       registry,
       managed,
       broker: core.broker.place,
+      facility: () => core.devices.all(),
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
     isOwnAddress: isAddressOf(() => own.http, options.ownPort),

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Mutex } from "../../async/index.ts";
+import type { FacilityDevice } from "../../contract/facility-settings.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import { nextRead } from "../../fleet/schedule.ts";
+import type { FacilityLink, OutletState } from "../../link/facility/facility-link.ts";
+import {
+  type FacilityValues,
+  type JudgedPast,
+  judge,
+  noPast,
+  unknownValues,
+} from "../../link/facility/plausibility.ts";
+import type { Plug } from "../../link/plugs/plug.ts";
+
+/** ms that one read may take. */
+const readTimeoutMs = 5_000;
+/** ms for a device to report that it has switched, and before each look. */
+const switchTimeoutMs = 10_000;
+const confirmDelaysMs = [200, 500, 1_000, 2_000] as const;
+/** Reads that may be missed before the last values count as unknown. */
+const missesUntilUnknown = 3;
+
+/** The state of a device as last read. */
+export interface DeviceState {
+  /** null: unknown, not believed, or too old. */
+  readonly values: FacilityValues;
+  readonly on: boolean | null;
+  readonly outlets: readonly OutletState[];
+  /** Why values are not believed. */
+  readonly implausible: readonly string[];
+  /** Why the last read failed; null if it did not. */
+  readonly trouble: RigbridgeError | null;
+  /** Epoch ms of the last good read; null before the first. */
+  readonly at: number | null;
+}
+
+const unread: DeviceState = {
+  values: unknownValues,
+  on: null,
+  outlets: [],
+  implausible: [],
+  trouble: null,
+  at: null,
+};
+
+export interface DeviceContext {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** ms of the monotonic clock. */
+  readonly monotonicNow: () => number;
+}
+
+/** One device: read when due, one request at a time, and switched with its reading as proof. */
+export class Device {
+  readonly settings: FacilityDevice;
+  readonly #link: FacilityLink;
+  readonly #context: DeviceContext;
+  readonly #mutex = new Mutex();
+  readonly #closing = new AbortController();
+  /** 0 to 1, by its place in the list, so that devices are not all read at once. */
+  readonly #phase: number;
+  #dueAt = Number.NEGATIVE_INFINITY;
+  #missed = 0;
+  #past: JudgedPast = noPast;
+  #state: DeviceState = unread;
+
+  constructor(settings: FacilityDevice, link: FacilityLink, phase: number, context: DeviceContext) {
+    this.settings = settings;
+    this.#link = link;
+    this.#phase = phase;
+    this.#context = context;
+  }
+
+  get state(): DeviceState {
+    return this.#state;
+  }
+
+  /** Whether it is to be read now, by the same schedule as rigs. */
+  get isDue(): boolean {
+    return !this.#mutex.locked && this.#context.monotonicNow() >= this.#dueAt;
+  }
+
+  /** Reads it; never rejects. */
+  poll(): Promise<void> {
+    return this.#mutex.run(() => this.#read());
+  }
+
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void> {
+    return this.#mutex.run(async () => undefined);
+  }
+
+  /**
+   * Starts or stops a fan, and resolves once it reports that. Throws `rig.refused` if it reports the opposite for 10 s,
+   * `rig.timeout` if it reports nothing, and the errors of the link.
+   */
+  run(on: boolean, signal: AbortSignal): Promise<void> {
+    return this.#switched(
+      on,
+      (within) => this.#link.run?.(on, within) ?? Promise.reject(this.#cannotSwitch()),
+      () => this.#state.on,
+      "it",
+      signal,
+    );
+  }
+
+  /** One outlet as a plug: its state is that of the last read, and a switch is confirmed like that of a fan. */
+  outlet(n: number): Plug {
+    const state = (): OutletState | undefined => this.#state.outlets.find((outlet) => outlet.n === n);
+    return {
+      read: async () => {
+        if (this.#state.at === null && this.#state.trouble === null) await this.poll();
+        const outlet = state();
+        if (this.#state.trouble !== null) throw this.#state.trouble;
+        if (outlet === undefined || outlet.on === null)
+          throw new RigbridgeError("rig.garbled", `${this.settings.key} does not report whether outlet ${n} is on`);
+        return { on: outlet.on, power: outlet.power, energy: null };
+      },
+      switch: (on, signal) =>
+        this.#switched(
+          on,
+          (within) => this.#link.switchOutlet?.(n, on, within) ?? Promise.reject(this.#cannotSwitch()),
+          () => state()?.on ?? null,
+          `outlet ${n}`,
+          signal,
+        ),
+      // The device is closed with its settings.
+      close: () => undefined,
+    };
+  }
+
+  /** Final; cancels the present exchange. */
+  close(): void {
+    this.#closing.abort();
+    this.#link.close();
+  }
+
+  #switched(
+    on: boolean,
+    write: (signal: AbortSignal) => Promise<void>,
+    isOn: () => boolean | null,
+    what: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const within = AbortSignal.any([signal, this.#closing.signal]);
+    return this.#mutex.run(async () => {
+      await write(AbortSignal.any([within, AbortSignal.timeout(switchTimeoutMs)]));
+      const late = AbortSignal.any([within, AbortSignal.timeout(switchTimeoutMs)]);
+      for (let look = 0; !late.aborted; look += 1) {
+        await this.#read();
+        if (this.#state.trouble === null && isOn() === on) return;
+        const delay = confirmDelaysMs[Math.min(look, confirmDelaysMs.length - 1)];
+        await sleep(delay, null, { signal: late }).catch(() => undefined);
+      }
+      const { key } = this.settings;
+      const word = on ? "on" : "off";
+      if (this.#state.trouble === null && isOn() === !on)
+        throw new RigbridgeError(
+          "rig.refused",
+          `${key} accepted the command, but ${what} stayed ${on ? "off" : "on"} for ${switchTimeoutMs / 1000} s`,
+        );
+      throw new RigbridgeError("rig.timeout", `${key} did not confirm in time that ${what} is ${word}`);
+    });
+  }
+
+  #cannotSwitch(): RigbridgeError {
+    return new RigbridgeError("rig.refused", `${this.settings.key} cannot be switched`);
+  }
+
+  async #read(): Promise<void> {
+    const { now, monotonicNow } = this.#context;
+    const begun = monotonicNow();
+    try {
+      const limit = AbortSignal.any([AbortSignal.timeout(readTimeoutMs), this.#closing.signal]);
+      const raw = await this.#link.read(limit);
+      const at = now();
+      const { values, implausible, past } = judge(raw, this.#link.ranges, this.#past, at);
+      this.#past = past;
+      this.#missed = 0;
+      this.#state = { values, on: raw.on, outlets: raw.outlets, implausible, trouble: null, at };
+    } catch (error) {
+      this.#missed += 1;
+      const trouble = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
+      const kept = this.#missed < missesUntilUnknown ? this.#state : { ...unread, at: this.#state.at };
+      this.#state = { ...kept, trouble };
+    }
+    this.#dueAt = nextRead(begun, this.settings.interval * 1000, this.#phase, this.#missed);
+  }
+}

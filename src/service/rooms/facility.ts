@@ -1,0 +1,28 @@
+import type { Core } from "../core.ts";
+import { FacilityTurns } from "../facility/facility.ts";
+import { isVisible, presentDevice } from "../facility/present-device.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Commands } from "./commands.ts";
+import type { Miners } from "./miners.ts";
+
+/** PDUs, meters, sensors, fans and coolers. */
+export function openFacility(core: Core, { registry, notices }: Miners, { executor }: Commands) {
+  const { devices, store, log, now, repeat, accessBook, settings } = core;
+  const turns = new FacilityTurns({ devices, registry, store, notices, repeat, log, now });
+  executor.guardStarts((minerId) => turns.fans.beforeStart(minerId));
+  settings.part("turns of facility devices", ["facility"]).onChange(() => turns.follow());
+  return {
+    operations: {
+      listFacility: async (_input, caller) => {
+        const access = accessBook.of(caller);
+        return devices
+          .all()
+          .filter((device) => isVisible(turns.rigsOf(device), access))
+          .map((device) => presentDevice(device, turns.differenceOf(device), now()));
+      },
+    },
+    start: () => turns.follow(),
+    settled: () => turns.settled(),
+    close: () => turns.close(),
+  } satisfies ServiceRoom;
+}
