@@ -7,6 +7,7 @@ import { operations } from "../contract/operations.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { familyText, heading, labelText } from "../metrics/exposition.ts";
+import { facilityFamilies } from "../metrics/facility-metrics.ts";
 import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
 import { minerMetrics, minerSamples } from "../metrics/miner-metrics.ts";
 import { callerOf } from "./caller.ts";
@@ -118,5 +119,6 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   }
   turnPage();
   const sums = farmFamilies(counts, await service.getSummary({}, caller));
-  return [Buffer.from(sums.map(familyText).join("")), ...pages.flatMap(({ chunks }) => chunks)];
+  const facility = await facilityFamilies(service, caller);
+  return [Buffer.from([...sums, ...facility].map(familyText).join("")), ...pages.flatMap(({ chunks }) => chunks)];
 }

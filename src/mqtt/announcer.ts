@@ -1,4 +1,4 @@
-import type { Group, Miner } from "../contract/resources.ts";
+import type { FacilityDeviceState, Group, Miner } from "../contract/resources.ts";
 import type { DisplayUnit, MinerWithUid } from "./miner-state.ts";
 
 /**
@@ -12,6 +12,8 @@ export interface Announcer {
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
   /** `unnamed`: the number of other miners that are not identified yet, and may turn out to be known. */
   farm(miners: readonly Miner[], display: DisplayUnit | null, unnamed?: number): void;
+  /** All facility devices, as now read; those that are missing were removed. */
+  facility(devices: readonly FacilityDeviceState[]): void;
   /** The miner was removed: its announcement is cleared. */
   minerRemoved(uid: string): void;
   groupRemoved(id: number): void;

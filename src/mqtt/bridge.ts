@@ -16,6 +16,7 @@ import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
 import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits, type UnitsPlace, unitsIn } from "./display-units.ts";
+import { FacilityTopics } from "./facility.ts";
 import { handover, type StateLink } from "./handover.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
@@ -66,6 +67,8 @@ export interface Bridge {
 const tickMs = 500;
 /** Interval of reading the counts of notifications: no event reports that the service dropped old ones. */
 const countsIntervalMs = 60_000;
+/** Interval of reading the facility devices. */
+const facilityIntervalMs = 10_000;
 /** Several reasons to read the counts within this time cause one read. */
 const countsDelayMs = 300;
 
@@ -113,6 +116,8 @@ class RunningBridge implements Bridge {
   readonly #states: StateLink;
   readonly #publishing: Publishing;
   readonly #announcer: Announcer | null;
+  readonly #facility: FacilityTopics;
+  readonly #facilityTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #tickTimer: NodeJS.Timeout;
@@ -173,6 +178,14 @@ class RunningBridge implements Bridge {
       interval: settings.interval,
       notified: () => this.#publishCountsSoon(),
     });
+    this.#facility = new FacilityTopics({
+      service,
+      connection: this.#states,
+      topics,
+      announcer: this.#announcer,
+      qos: settings.qos,
+      now,
+    });
     const responder = new Responder({
       connection,
       log,
@@ -184,7 +197,7 @@ class RunningBridge implements Bridge {
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
-    const staleTopics = new StaleTopics(connection, topics, this.#publishing);
+    const staleTopics = new StaleTopics(connection, topics, this.#publishing, this.#facility);
     const { claimDelays: delays } = options;
     this.#claim = new Claim({
       connection,
@@ -234,6 +247,7 @@ class RunningBridge implements Bridge {
           this.#rules = lists.rules;
           this.#features = lists.features;
           this.#publishing.read(lists);
+          this.#facility.follow(lists.features);
           if (isOther) this.#publishInfo();
           this.#setState("online");
         },
@@ -251,6 +265,7 @@ class RunningBridge implements Bridge {
       this.#publishing.tick();
       if (this.#announcer === null && this.#publishing.isComplete) staleTopics.sweep();
     }, tickMs);
+    this.#facilityTimer = setInterval(() => void this.#facility.read(), facilityIntervalMs);
     this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
     void this.ended.then(() => {
       continued?.end();
@@ -285,6 +300,7 @@ class RunningBridge implements Bridge {
     this.#closing.abort();
     clearInterval(this.#tickTimer);
     clearInterval(this.#countsTimer);
+    clearInterval(this.#facilityTimer);
     clearTimeout(this.#countsDelay);
     this.#announcer?.close();
   }
@@ -296,6 +312,7 @@ class RunningBridge implements Bridge {
     this.#announcer?.reannounce();
     this.#publishCountsSoon();
     void this.#publishing.publishAll();
+    void this.#facility.read(true);
   }
 
   /** The state is "online" only while the service is watched: the published data may be outdated otherwise. */

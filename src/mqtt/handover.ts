@@ -18,10 +18,13 @@ export type StateLink = Pick<MqttLink, "publish" | "isConnected">;
 export function handover(connection: MqttLink, topics: Topics): StateLink & { readonly end: () => void } {
   const retained = new Map<string, Message>();
   let held: Map<string, Publication> | null = new Map();
-  const [miner, group] = [topics.miner("+"), topics.group("+")];
+  const [miner, group, facility] = [topics.miner("+"), topics.group("+"), topics.facility("+")];
   const end = readRetained({
     connection,
-    filters: [miner.state, miner.availability, group.state, topics.summary, topics.notifications],
+    filters: [
+      ...[miner.state, miner.availability, group.state, facility.state, facility.availability],
+      ...[topics.summary, topics.notifications],
+    ],
     quietMs,
     receive: (message) => retained.set(message.topic, message),
     done: () => {

@@ -1,3 +1,4 @@
+import type { FacilityTopics } from "./facility.ts";
 import type { MqttLink } from "./mqtt-link.ts";
 import type { Publishing } from "./publishing.ts";
 import { readRetained } from "./read-retained.ts";
@@ -6,16 +7,23 @@ import type { Topics } from "./topics.ts";
 /** After this long without another retained message, all are taken to have arrived. */
 const quietMs = 3_000;
 
-/** Clears, once, what an earlier run retained for miners and groups that no longer exist. */
+const retainedOfThings = [
+  ...["miner/+/availability", "miner/+/state", "group/+/state"],
+  ...["facility/+/availability", "facility/+/state"],
+];
+
+/** Clears, once, what an earlier run retained for miners, groups and facility devices that no longer exist. */
 export class StaleTopics {
   readonly #connection: MqttLink;
   readonly #publishing: Publishing;
+  readonly #facility: Pick<FacilityTopics, "has">;
   readonly #root: string;
   #isDone = false;
 
-  constructor(connection: MqttLink, topics: Topics, publishing: Publishing) {
+  constructor(connection: MqttLink, topics: Topics, publishing: Publishing, facility: Pick<FacilityTopics, "has">) {
     this.#connection = connection;
     this.#publishing = publishing;
+    this.#facility = facility;
     this.#root = topics.summary.slice(0, topics.summary.lastIndexOf("/"));
   }
 
@@ -26,7 +34,7 @@ export class StaleTopics {
     const found: string[] = [];
     readRetained({
       connection: this.#connection,
-      filters: ["miner/+/availability", "miner/+/state", "group/+/state"].map((each) => `${this.#root}/${each}`),
+      filters: retainedOfThings.map((each) => `${this.#root}/${each}`),
       quietMs,
       receive: ({ topic }) => found.push(topic),
       done: () => {
@@ -42,6 +50,7 @@ export class StaleTopics {
 
   #isStale(topic: string): boolean {
     const [thing, id = ""] = topic.slice(this.#root.length + 1).split("/");
+    if (thing === "facility") return this.#facility.has(id) === false;
     return this.#publishing.has(thing === "group" ? "group" : "miner", id) === false;
   }
 }

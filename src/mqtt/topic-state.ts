@@ -10,7 +10,7 @@ export interface TopicState {
 }
 
 /** An unchanged state is published again after this time. */
-const heartbeatMs = 60_000;
+export const heartbeatMs = 60_000;
 /** The broker drops a state after this time (MQTT 5). */
 export const expirySeconds = 180;
 

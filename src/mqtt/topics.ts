@@ -15,6 +15,8 @@ export interface Topics {
   readonly bridge: { readonly action: string; readonly logLevel: string; readonly response: string };
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number | "+") => ThingTopics;
+  /** The state and availability of a facility device, which takes no commands. */
+  readonly facility: (key: string) => Pick<ThingTopics, "state" | "availability">;
   /** Topics for commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
   /** Filters of the command topics of miners, groups and the farm. */
@@ -61,6 +63,7 @@ export function topicsOf(base: string): Topics {
     bridge,
     miner: (uid) => thing(`${base}/miner/${uid}`),
     group: (id) => thing(`${base}/group/${id}`),
+    facility: (key) => thing(`${base}/facility/${key}`),
     farm: thing(`${base}/farm`),
     commands: things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
     requests: [`${base}/bridge/request/+`, bridge.action, bridge.logLevel],

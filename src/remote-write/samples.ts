@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Miner } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Labels } from "../metrics/exposition.ts";
+import { facilityFamilies } from "../metrics/facility-metrics.ts";
 import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
 import { minerMetrics, minerParts } from "../metrics/miner-metrics.ts";
 import { type Label, metricLabel, type SeriesSample } from "./write-request.ts";
@@ -55,7 +56,8 @@ export class Samples {
       if (seen % minersAtOnce === 0) await turn();
     }
     for (const [id, before] of this.#had) if (!had.has(id)) yield* ended(before, null);
-    for (const { metric, samples } of farmFamilies(counts, await this.#service.getSummary({}, caller)))
+    const ofFarm = farmFamilies(counts, await this.#service.getSummary({}, caller));
+    for (const { metric, samples } of [...ofFarm, ...(await facilityFamilies(this.#service, caller))])
       for (const [labels, value] of samples)
         if (value !== null)
           yield {

@@ -35,3 +35,17 @@ test("notifications lists them, or only those that are not over", async () => {
   expect((await command(["notifications", "--open"], { env })).stdout).toBe("No notification is open.\n");
   expect((await command(["notifications"], { env })).stdout).toMatch(/ over /);
 });
+
+test("facility lists the devices of the building", async () => {
+  const { bench, env } = await servedBench({});
+  expect((await rigbridge(["facility"], { env })).stdout).toBe(
+    "There are no facility devices; the section facility declares them.\n",
+  );
+  const paths = { temperature: "t" };
+  const sensor = { key: "hall", kind: "sensor", driver: "http-json", url: "http://127.0.0.1:9/", paths };
+  await bench.service.saveSettings({ section: "facility", value: [sensor] }, caller);
+  expect((await command(["facility"], { env })).stdout).toMatch(
+    /^Device +Kind +State .*\nhall +sensor +(unread|silent)/,
+  );
+  expect(JSON.parse((await command(["facility", "--json"], { env })).stdout)).toMatchObject([{ key: "hall" }]);
+});

@@ -27,6 +27,8 @@ const secrets = {
   XMR_WALLET: "4Invented",
   RVN_WALLET: "RInvented",
   MQTT_PASSWORD: "invented",
+  SNMP_AUTH: "invented-too",
+  SNMP_PRIV: "invented-as-well",
   STORE_PASSWORD: "invented",
 };
 

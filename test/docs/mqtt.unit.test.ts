@@ -46,7 +46,8 @@ describe("the page on MQTT", () => {
     expect(listed).toEqual([
       ...[topics.state, topics.info, topics.waiting, topics.summary],
       ...[miner.state, miner.availability, miner.event, miner.response],
-      ...[topics.group(1).state, topics.notification, topics.notifications, topics.bridge.response],
+      ...[topics.group(1).state, topics.facility("main").state, topics.facility("main").availability],
+      ...[topics.notification, topics.notifications, topics.bridge.response],
       topics.response("listMiners"),
     ]);
   });

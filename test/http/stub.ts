@@ -33,7 +33,9 @@ export function stub(): Stub {
     calls.push({ name: "about", input: {}, caller });
     return { operations: ["getSummary"] };
   };
-  const service = { ...Object.fromEntries(methods), about, encoded: (name: string) => encoded.get(name) };
+  /** Those with an answer of the test. */
+  const features = async () => new Set(answers.keys());
+  const service = { ...Object.fromEntries(methods), about, features, encoded: (name: string) => encoded.get(name) };
   if (!isService(service)) throw new Error("the stub lacks an operation");
   return { service, calls, answers, encoded };
 }

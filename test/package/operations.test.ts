@@ -51,6 +51,9 @@ describe("its metrics", () => {
     const remoteWrite = () => ({ sent: 1, dropped: 0, waiting: 0 });
     served = await serve({}, {}, "127.0.0.1", { remoteWrite, lease: someLease });
     served.answers.set("listMiners", { groupList: [] });
+    served.answers.set("listFacility", [
+      { key: "meter", name: "", kind: "meter", readings: {}, outlets: [], rigs: null },
+    ]);
   });
   afterAll(() => served.server.close());
 

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { facilityTable } from "../../src/cli/facility.ts";
 import type { Reply } from "../../src/contract/service.ts";
+import { familyText } from "../../src/metrics/exposition.ts";
+import { facilityFamilies } from "../../src/metrics/facility-metrics.ts";
 import {
   meterFaults,
   startFan,
@@ -284,4 +287,21 @@ test("devices are shown to users who see all of their rigs", async () => {
   expect(await seen()).toEqual([]);
   await bench.service.changeMiner({ id: ids[0] ?? 0, group: groupId }, caller);
   expect(await seen()).toEqual(["meter"]);
+});
+
+test("devices are metrics, and lines of the command line", async () => {
+  const { bench, save, clock, turn } = await facilityBench();
+  expect(await facilityFamilies(bench.service, caller)).toEqual([]);
+  const { settings } = await meterFor(bench, clock.now, { miners: ["rig 1"] });
+  const { settings: pdu } = await pduFor(bench);
+  await save([settings, pdu]);
+  await turn();
+  const text = (await facilityFamilies(bench.service, caller)).map(familyText).join("");
+  expect(text).toContain('rigbridge_facility_up{device="meter",name="Main meter",kind="meter"} 1\n');
+  expect(text).toContain('rigbridge_facility_voltage_volts{device="meter",name="Main meter",kind="meter"} 230\n');
+  expect(text).toContain('rigbridge_facility_outlet_on{device="pdu",name="pdu",kind="pdu",outlet="1"} 1\n');
+  expect(text).not.toContain("rigbridge_facility_temperature_celsius{");
+  const lines = facilityTable(await bench.service.listFacility({}, caller), false);
+  expect(lines[1]).toMatch(/^Main meter +meter +ok +0 s +\d+ W, 1000\.\d kWh, 230 V, \d+\.\d A$/);
+  expect(lines[2]).toMatch(/^pdu +pdu +ok +0 s +\d+ W, \d+\.\d A, 1 of 1 outlets on$/);
 });

@@ -1,5 +1,5 @@
 import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
-import type { Group, ManualAction, Miner } from "../../contract/resources.ts";
+import type { FacilityDeviceState, Group, ManualAction, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { Announcer } from "../announcer.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
@@ -8,8 +8,18 @@ import { byTimer, readRetained, type Schedule } from "../read-retained.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
-import { bridgeId, type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
+import {
+  bridgeId,
+  type DeviceContext,
+  deviceConfig,
+  facilityId,
+  farmId,
+  groupId,
+  isFacilityId,
+  minerId,
+} from "./device.ts";
 import { Discovery } from "./discovery.ts";
+import { facilityConfig } from "./facility-device.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
 import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
@@ -94,6 +104,9 @@ class HomeAssistant implements Announcer {
   readonly #miners = new Map<string, MinerEntry>();
   readonly #groups = new Map<number, GroupEntry>();
   #farm: Farm | null = null;
+  /** Null before they are known. */
+  #facility: readonly FacilityDeviceState[] | null = null;
+  #isFacilityChanged = false;
   /** New devices, and those that may have changed. */
   readonly #changed = new Set<Key>();
   /** Announced devices that may have changed; lower priority. */
@@ -152,6 +165,16 @@ class HomeAssistant implements Announcer {
     if (isFirst || showed !== shows) this.#markAllChanged();
     this.#markChanged(farm);
     if (!this.#isSwept && this.#cancelSweep === null) this.#sweepSoon();
+  }
+
+  facility(devices: readonly FacilityDeviceState[]): void {
+    const namesOf = (all: readonly FacilityDeviceState[] | null) =>
+      JSON.stringify(all?.map(({ key, name }) => [key, name]));
+    if (namesOf(this.#facility) !== namesOf(devices)) this.#objectIds = null;
+    this.#facility = devices;
+    // What has not changed is not published again.
+    this.#isFacilityChanged = true;
+    this.#flushSoon();
   }
 
   minerRemoved(uid: string): void {
@@ -232,6 +255,9 @@ class HomeAssistant implements Announcer {
       ...miners.map(({ uid, name }): NamedDevice => ({ id: minerId(base, uid), kind: "miner", key: uid, name })),
       ...groups.map(({ id, name }): NamedDevice => ({ id: groupId(base, id), kind: "group", key: `${id}`, name })),
       { id: farmId(base), kind: "farm", key: base, name: this.#settings.farmName },
+      ...(this.#facility ?? []).map(
+        ({ key, name }): NamedDevice => ({ id: facilityId(base, key), kind: "facility", key, name }),
+      ),
     ]);
     return this.#objectIds;
   }
@@ -275,6 +301,7 @@ class HomeAssistant implements Announcer {
     if (this.#farm !== null) this.#changed.add(farm);
     for (const id of this.#groups.keys()) this.#changed.add(id);
     for (const uid of this.#miners.keys()) this.#changed.add(uid);
+    this.#isFacilityChanged = true;
     this.#flushSoon(ms);
   }
 
@@ -295,6 +322,7 @@ class HomeAssistant implements Announcer {
   #flush(): void {
     const [scope, context] = [this.#scope, this.#context];
     if (this.#startAnnouncing(farm)) this.#announceFarm(context);
+    if (this.#isFacilityChanged) this.#announceFacility(context);
     const groups = [...this.#groups.values()].filter(({ group }) => this.#startAnnouncing(group.id));
     groups.sort((a, b) => depthOf(scope, a.group) - depthOf(scope, b.group));
     for (const group of groups) this.#announceGroup(group, scope, context);
@@ -331,6 +359,18 @@ class HomeAssistant implements Announcer {
     this.#publish(0, id, farmConfig(miners, display, this.#discovery.previous(id), context));
     const { settings, canRestart = false } = this.#options;
     this.#discovery.publish(bridgeId(this.#base), bridgeConfig({ canCommand: settings.requests, canRestart }, context));
+  }
+
+  #announceFacility(context: DeviceContext): void {
+    this.#isFacilityChanged = false;
+    if (this.#facility === null) return;
+    const here = new Set(this.#facility.map(({ key }) => facilityId(this.#base, key)));
+    for (const id of this.#discovery.ids)
+      if (isFacilityId(this.#base, id) && !here.has(id)) this.#discovery.publish(id, null);
+    for (const each of this.#facility) {
+      const id = facilityId(this.#base, each.key);
+      this.#discovery.publish(id, facilityConfig(each, this.#discovery.previous(id), context));
+    }
   }
 
   #announceGroup({ group, miners, display }: GroupEntry, scope: Scope, context: DeviceContext): void {
@@ -380,7 +420,9 @@ class HomeAssistant implements Announcer {
       ...groups.map(({ id }) => groupId(this.#base, id)),
       ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);
-    for (const id of this.#discovery.ids) if (!current.has(id)) this.#discovery.publish(id, null);
+    // Facility devices are removed once they are known.
+    for (const id of this.#discovery.ids)
+      if (!current.has(id) && !isFacilityId(this.#base, id)) this.#discovery.publish(id, null);
     this.#options.swept?.();
   }
 }
