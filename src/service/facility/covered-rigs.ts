@@ -4,20 +4,17 @@ import { enabled } from "../crud.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 
-/** The miners that a device measures or cools, and those at its outlets. */
-export function coveredRigs(
-  settings: FacilityDevice,
-  all: readonly Entry[],
-  groups: Store["groups"],
-): readonly Entry[] {
+/** Whether a device measures or cools a miner, or has it at an outlet, by its settings and the present groups. */
+export function coverOf(settings: FacilityDevice, groups: Store["groups"]): (entry: Entry) => boolean {
   const names = new Set(settings.groups ?? []);
-  const named = enabled(groups).filter(({ name }) => names.has(name));
+  const all = enabled(groups);
+  const named = all.filter(({ name }) => names.has(name));
   const ids = withInnerGroups(
     named.map(({ id }) => id),
-    enabled(groups),
+    all,
   );
   const miners = new Set([...(settings.miners ?? []), ...outletMiners(settings)]);
-  return all.filter(({ facts, rig }) => ids.has(facts.groupId) || isCalled(miners, facts.name, rig));
+  return ({ facts, rig }) => ids.has(facts.groupId) || isCalled(miners, facts.name, rig);
 }
 
 const outletMiners = (settings: FacilityDevice): readonly string[] =>

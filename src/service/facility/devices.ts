@@ -16,6 +16,7 @@ interface DevicesContext extends DeviceContext {
 export class Devices {
   readonly #context: DevicesContext;
   #devices: readonly Device[] = [];
+  #outlets: ReadonlyMap<string, Supply> = new Map();
 
   constructor(settings: Facility, context: DevicesContext) {
     this.#context = context;
@@ -38,18 +39,16 @@ export class Devices {
       if (kept !== undefined && isDeepStrictEqual(kept.settings, each)) return kept;
       return new Device(each, openDevice(each, this.#context), phaseOf(index), this.#context);
     });
+    this.#outlets = outletsIn(settings);
     const now = new Set(this.#devices);
     for (const device of before) if (!now.has(device)) device.close();
   }
 
   /** The outlet that names a miner by one of these names; null if none does. */
   outletNaming(names: readonly (string | null)[]): Supply | null {
-    for (const { settings } of this.#devices) {
-      if (settings.driver !== "snmp") continue;
-      const outlet = settings.outlets.find(({ miner }) => miner !== undefined && names.includes(miner));
-      if (outlet === undefined) continue;
-      const { n, cutPower, delay } = outlet;
-      return { type: "outlet", device: settings.key, outlet: n, cutPower, delay };
+    for (const name of names) {
+      const outlet = name === null ? undefined : this.#outlets.get(name);
+      if (outlet !== undefined) return outlet;
     }
     return null;
   }
@@ -76,3 +75,15 @@ export class Devices {
     for (const device of this.#devices) device.close();
   }
 }
+
+/** The outlets that supply rigs, by the name or uid that the settings give the rig. */
+export const outletsIn = (settings: Facility): ReadonlyMap<string, Supply> =>
+  new Map(
+    settings.flatMap((device): [string, Supply][] =>
+      device.driver === "snmp"
+        ? device.outlets.flatMap(({ n, miner, cutPower, delay }): [string, Supply][] =>
+            miner === undefined ? [] : [[miner, { type: "outlet", device: device.key, outlet: n, cutPower, delay }]],
+          )
+        : [],
+    ),
+  );

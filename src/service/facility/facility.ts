@@ -6,8 +6,8 @@ import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Repeat } from "../repeat.ts";
-import { coveredRigs } from "./covered-rigs.ts";
-import type { Device } from "./device.ts";
+import { coverOf } from "./covered-rigs.ts";
+import type { Device, DeviceState } from "./device.ts";
 import type { Devices } from "./devices.ts";
 import { type Difference, differenceOf, differenceTurn } from "./difference.ts";
 import { Fans } from "./fans.ts";
@@ -15,9 +15,12 @@ import { Fans } from "./fans.ts";
 /** ms between two turns: devices that are due are read, fans follow, and meters are compared with their rigs. */
 const turnMs = 1_000;
 
+/** ms for which the list of a device's rigs is kept. */
+const membersKeptMs = 10_000;
+
 export interface FacilityContext {
   readonly devices: Devices;
-  readonly registry: { all(): Iterable<Entry> };
+  readonly registry: { all(): Iterable<Entry>; find(id: number): Entry | undefined };
   readonly store: Pick<Store, "groups" | "lease">;
   readonly notices: Notices;
   readonly repeat: Repeat;
@@ -35,12 +38,22 @@ export class FacilityTurns {
   readonly #since = new Map<string, number>();
   /** Whether the notice about a device is open; absent: unknown, since an earlier run may have raised it. */
   readonly #isOpen = new Map<string, boolean>();
+  /** The state of a device that was last compared with its rigs. */
+  readonly #compared = new WeakMap<Device, DeviceState>();
+  readonly #members = new WeakMap<Device, { readonly at: number; readonly ids: readonly number[] }>();
   #stop: (() => void) | null = null;
 
   constructor(context: FacilityContext) {
     this.#context = context;
     const { devices, store, log, now } = context;
-    this.fans = new Fans({ devices: () => devices.all(), rigsOf: (device) => this.rigsOf(device), store, log, now });
+    this.fans = new Fans({
+      devices: () => devices.all(),
+      rigsOf: (device) => this.rigsOf(device),
+      covers: (device, minerId) => this.#covers(device, minerId),
+      store,
+      log,
+      now,
+    });
   }
 
   /** Begins or ends the turns, by whether there are devices. */
@@ -60,12 +73,32 @@ export class FacilityTurns {
     const { devices } = this.#context;
     for (const device of devices.all()) if (device.isDue) void this.#running.add(device.poll());
     void this.#running.add(this.fans.turn());
-    for (const device of devices.all()) this.#compare(device);
+    for (const device of devices.all()) {
+      if (this.#compared.get(device) === device.state) continue;
+      this.#compared.set(device, device.state);
+      this.#compare(device);
+    }
   }
 
-  /** The miners that a device measures or cools. */
-  rigsOf({ settings }: Device): readonly Entry[] {
-    return coveredRigs(settings, [...this.#context.registry.all()], this.#context.store.groups);
+  /** The miners that a device measures or cools, as of some seconds ago: a farm has too many to look through each turn. */
+  rigsOf(device: Device): readonly Entry[] {
+    const { registry, now } = this.#context;
+    const kept = this.#members.get(device);
+    const isFresh = kept !== undefined && Math.abs(now() - kept.at) < membersKeptMs;
+    const ids = isFresh ? kept.ids : this.rigsNow(device).map(({ facts }) => facts.id);
+    if (!isFresh) this.#members.set(device, { at: now(), ids });
+    return ids.flatMap((id) => registry.find(id) ?? []);
+  }
+
+  /** The same as of now. */
+  rigsNow({ settings }: Device): readonly Entry[] {
+    const { registry, store } = this.#context;
+    return [...registry.all()].filter(coverOf(settings, store.groups));
+  }
+
+  #covers({ settings }: Device, minerId: number): boolean {
+    const entry = this.#context.registry.find(minerId);
+    return entry !== undefined && coverOf(settings, this.#context.store.groups)(entry);
   }
 
   /** What a device and its rigs say now; null for one that measures none. */

@@ -18,6 +18,8 @@ const retryAfterMs = 60_000;
 export interface FansContext {
   readonly devices: () => readonly Device[];
   readonly rigsOf: (device: Device) => readonly Entry[];
+  /** Whether a miner is one of these rigs, as of now. */
+  readonly covers: (device: Device, minerId: number) => boolean;
   readonly store: Pick<Store, "lease">;
   readonly log: Logger;
   /** Epoch ms. */
@@ -45,7 +47,7 @@ export class Fans {
    * with the name of the fan that does not start or does not answer.
    */
   async beforeStart(minerId: number): Promise<void> {
-    const fans = this.#fans().filter((fan) => this.#context.rigsOf(fan).some(({ facts }) => facts.id === minerId));
+    const fans = this.#fans().filter((fan) => this.#context.covers(fan, minerId));
     await Promise.all(fans.map((fan) => this.#started(fan)));
   }
 

@@ -4,9 +4,9 @@ import type { Access } from "../users/access.ts";
 import type { Device } from "./device.ts";
 import type { Difference } from "./difference.ts";
 
-/** Whether this access sees a device: all its rigs, or everything if it has none. */
+/** Whether an access to some groups sees a device: it has rigs, and all of them are visible. */
 export const isVisible = (rigs: readonly Entry[], access: Access): boolean =>
-  access.all || (rigs.length > 0 && rigs.every(({ facts }) => access.seesGroup(facts.groupId)));
+  rigs.length > 0 && rigs.every(({ facts }) => access.seesGroup(facts.groupId));
 
 /** A device as GET /api/facility shows it. `now`: epoch ms. */
 export function presentDevice(device: Device, difference: Difference | null, now: number): FacilityDeviceState {

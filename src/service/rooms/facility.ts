@@ -17,7 +17,7 @@ export function openFacility(core: Core, { registry, notices }: Miners, { execut
         const access = accessBook.of(caller);
         return devices
           .all()
-          .filter((device) => isVisible(turns.rigsOf(device), access))
+          .filter((device) => access.all || isVisible(turns.rigsNow(device), access))
           .map((device) => presentDevice(device, turns.differenceOf(device), now()));
       },
     },

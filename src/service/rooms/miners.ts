@@ -5,6 +5,7 @@ import { UsableLists } from "../automation/usable-lists.ts";
 import type { Core } from "../core.ts";
 import { enabled } from "../crud.ts";
 import { eventLimits } from "../events/events.ts";
+import { outletsIn } from "../facility/devices.ts";
 import { ManagedMiners } from "../hosts/managed-miners.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import { groupOperations } from "../miners/groups.ts";
@@ -104,7 +105,8 @@ export function openMiners(core: Core) {
     registry.arrange();
   });
   // An outlet may name another miner than before, or be used in another way.
-  settings.part("rigs at outlets", ["facility"]).onChange(() => {
+  settings.part("rigs at outlets", ["facility"]).onChange((now, before) => {
+    if (isDeepStrictEqual(outletsIn(now.facility), outletsIn(before.facility))) return;
     registry.renew();
     registry.arrange();
   });
