@@ -31,6 +31,8 @@ const words = {
   rig: "rig-Word/8+of=secrets",
   token: "token-Word/9+of=secrets",
   plug: "plug-Word/10+of=secrets",
+  snmpAuthentication: "snmp-authentication-Word/16+of=secrets",
+  snmpEncryption: "snmp-encryption-Word/17+of=secrets",
   pool: "pool-Word/11+of=secrets",
   laterPool: "pool-Word/12+of=secrets",
   line: "line-Word/13+of=secrets",
@@ -224,6 +226,8 @@ beforeAll(async () => {
   const login = { username: "root", password: words.rig, token: words.token };
   const supply = { type: "shelly", address: "127.103.41.9:1", password: words.plug };
   const surplus = { url: "http://127.103.41.8:1/", headers: { Authorization: `Bearer ${words.source}` } };
+  const snmp = { username: "bridge", authPassword: words.snmpAuthentication, privPassword: words.snmpEncryption };
+  const pdu = { key: "pdu", kind: "pdu", driver: "snmp", address: "127.103.41.7:1", preset: "apc-rpdu", ...snmp };
   service = await startProcess({
     config: {
       http: { key: words.service, keylessRead: true, mcp: true },
@@ -237,6 +241,7 @@ beforeAll(async () => {
         { name: "vera", key: words.view, privilege: "view" },
       ],
       follow: { name: "sun", group: "sun", surplus },
+      facility: [pdu, { key: "hall", kind: "sensor", driver: "http-json", ...surplus, paths: { temperature: "t" } }],
       mqtt: { url: mosquitto.url, username: "bridge", password: words.broker, interval: 1 },
     },
     env: { LOG_LEVEL: "trace" },
