@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
+import { dirname, extname, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
 
@@ -38,7 +38,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
       const bare = await spawned(builder, withoutComments, childEnvironment());
       if (bare.code !== 0) return bare.output;
       removeUnusedTypes(dist);
-      removeComments(join(dist, "store"));
+      removeComments(dist);
       const indented = await spawned(builder, [join(root, "scripts", "indent.mjs"), dist], childEnvironment());
       if (indented.code !== 0) return indented.output;
       writeServiceMessages(dist);
@@ -68,10 +68,14 @@ function removeUnusedTypes(dist) {
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
 }
 
-/** Of declarations that programs reach only through those of the service. */
-function removeComments(folder) {
-  for (const file of readdirSync(join(root, folder)).filter((each) => each.endsWith(".d.ts"))) {
-    const path = join(root, folder, file);
+/** The folders whose declarations people read in their editors: what the service takes and answers, and its clients. */
+const readFolders = ["client", "contract", "discovery", "farm"];
+
+/** Of the other declarations, which programs reach only through those of an export. */
+function removeComments(dist) {
+  for (const file of readdirSync(join(root, dist), { recursive: true }).filter((each) => each.endsWith(".d.ts"))) {
+    if (file.endsWith("index.d.ts") || readFolders.includes(file.split(sep)[0])) continue;
+    const path = join(root, dist, file);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, ""));
   }
 }
