@@ -78,6 +78,7 @@ export class CentreRows implements ListedRows {
     return names.map((name) => {
       if (name === "id") return id;
       if (name === "group") return numberAt(siteOf(id), row?.group ?? 0);
+      if (name === "place") return row?.place == null ? null : numberAt(siteOf(id), row.place);
       if (name === "siteUnreachable") return site?.unreachableSince ?? undefined;
       if (name === "readAt") return row?.readAt ?? site?.unreachableSince ?? null;
       return row?.[name] ?? null;

@@ -10,7 +10,7 @@ import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
-import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
+import { Miner, minerStatuses, moneyPeriods, moneySubjects, Position, privileges, Uid } from "./resources.ts";
 import { rowColumnNames } from "./rows.ts";
 import { secret } from "./secrets.ts";
 import { longestNumber } from "./site-numbers.ts";
@@ -451,10 +451,18 @@ export const MinerRowsQuery = z.object({
   shown,
 });
 
+const placement = {
+  placeId: z.int().min(1).nullable().optional().describe("its place, in place of location; null = none"),
+  position: Position.nullable()
+    .optional()
+    .describe("where it is in its place; another place without one clears it, and so does null"),
+};
+
 export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   group: group.optional(),
   ...minerFields,
+  ...placement,
   supply: PlugSettings.optional().describe("the plug that supplies it"),
 });
 
@@ -468,6 +476,7 @@ export const ChangeMinerBody = z
       .describe("a new host, port or scheme clears username, password, token and login unless they are given as well"),
     group: group.optional(),
     ...minerFields,
+    ...placement,
     name: minerFields.name.unwrap().nullable().optional().describe("null: that of the rig"),
     driver: minerFields.driver.unwrap().nullable().optional().describe("use only this driver; null = detect it"),
     username: minerFields.username.unwrap().nullable().optional().describe("null removes it"),

@@ -138,6 +138,15 @@ const place = z.string().max(64).nullable();
 export const Location = z.object({ site: place, container: place, rack: place, slot: place });
 export type Location = z.infer<typeof Location>;
 
+/** The most rows or columns of a place. */
+export const mostSlots = 1_000;
+const slotNumber = z.int().min(1).max(mostSlots);
+export const Position = z.object({
+  row: slotNumber.describe("from 1, the top one"),
+  column: slotNumber.describe("from 1, the left one"),
+});
+export type Position = z.infer<typeof Position>;
+
 export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "must be 1 to 64 of a-z, 0-9 and -");
 
 export const Heating = z.object({
@@ -224,7 +233,9 @@ export const Miner = z.object({
   canPoolSwitch: z.boolean(),
   canPoolSave: z.boolean(),
   hasFirmwareLicense: z.boolean().describe("true only if the firmware reports a licence"),
-  location: Location,
+  location: Location.describe("follows from its place, except for the slot"),
+  placeId: int.nullable().optional().describe("its place; null if it has none (Rigbridge extension)"),
+  position: Position.nullable().optional().describe("where it is in its place; null if unknown (Rigbridge extension)"),
   tags: z.array(text),
   readings: Readings,
   controls: z.array(Control),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Readings, ReasonCode } from "./readings.ts";
-import { Location, type Miner, type MinerStatus, minerStatuses, Repair, Uid } from "./resources.ts";
+import { Location, type Miner, type MinerStatus, minerStatuses, Position, Repair, Uid } from "./resources.ts";
 
 /** The source of a row's columns; values that only some columns need may be getters. */
 export interface RowSource
@@ -22,6 +22,8 @@ export interface RowSource
   readonly money: Pick<Miner["money"], "revenuePerDay" | "costPerDay" | "profitPerDay">;
   readonly alarms: number | null;
   readonly repair: Repair | null;
+  readonly placeId: number | null;
+  readonly position: Position | null;
 }
 
 /** Columns that a row has only where they say something. */
@@ -80,6 +82,8 @@ const furtherColumns = {
   revenue: figure("per day, in the display currency, four digits"),
   cost: figure("of electricity per day, four digits"),
   energy: z.int().nullable().describe("Wh so far"),
+  place: z.int().nullable().describe("id of its place"),
+  position: Position.nullable().describe("where it is in its place"),
 };
 
 /** A miner as a row of a table; null = unknown. With `fields` it has its id and these columns alone. */
@@ -148,6 +152,8 @@ export const rowReaders: Readers = {
   revenue: ({ money }) => short(money.revenuePerDay),
   cost: ({ money }) => short(money.costPerDay),
   energy: ({ readings }) => readings.energy,
+  place: ({ placeId }) => placeId,
+  position: ({ position }) => position,
 };
 
 export const MinerRowList = z.object({
@@ -197,5 +203,7 @@ export function sourceOf(miner: Miner, alarms: number | null): RowSource {
     algorithm: coinInfo.algorithm,
     alarms,
     repair: miner.repair ?? null,
+    placeId: miner.placeId ?? null,
+    position: miner.position ?? null,
   };
 }

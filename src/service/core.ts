@@ -26,6 +26,8 @@ import { Alarms } from "./notifications/alarms.ts";
 import { ChannelBook } from "./notifications/channel-book.ts";
 import { Hooks } from "./notifications/hooks.ts";
 import type { ServiceOptions } from "./options.ts";
+import { PlaceBook } from "./places/place-book.ts";
+import { placeDefaults, placeStoredLocations } from "./places/stored-locations.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer } from "./repeat.ts";
 import type { ServiceRoom } from "./room.ts";
@@ -47,7 +49,10 @@ export async function openCore(options: ServiceOptions) {
   await declareCoins(config, store);
   const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
-  await declareAll(config, store, coins);
+  const places = new PlaceBook(store.places);
+  await placeStoredLocations(options.store, places);
+  await declareAll(config, store, coins, places);
+  await placeDefaults(config, store, places);
   if (demo !== undefined) await declareDemo(demo, coins);
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
@@ -56,9 +61,10 @@ export async function openCore(options: ServiceOptions) {
   settings.part("lists of the file", liveLists).onChange(async (lists) => {
     await declareCoins(lists, store);
     coins.follow(lists);
-    await declareLists(lists, store, coins);
+    await declareLists(lists, store, coins, places);
     pools.renew();
   });
+  settings.part("places of defaults", ["defaults"]).onChange((defaults) => placeDefaults(defaults, store, places));
   const hooks = new Hooks(settings.part("web hooks", ["hooks"]).now);
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
@@ -89,6 +95,7 @@ export async function openCore(options: ServiceOptions) {
     coins,
     ...pricing(settings.part("tariffs", ["electricity", "display", "miners", "groups"]), store, rates, now),
     accessBook,
+    places,
     book: pools,
     shares: new ReadShares(monotonicNow),
     records,

@@ -10,15 +10,22 @@ import { uidFor } from "./hosts/uids.ts";
 import { blankMiner } from "./miners/declared-miner.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
+import type { PlaceBook } from "./places/place-book.ts";
+import { Placing } from "./places/placing.ts";
 import type { LiveList } from "./settings/live-settings.ts";
 
 /**
  * Brings the store in line with the lists of the configuration file: rows keep their ids, removed ones are disabled, and
  * those created over the API stay untouched.
  */
-export async function declareLists(config: Pick<Config, LiveList>, store: Store, coins: Coins): Promise<void> {
+export async function declareLists(
+  config: Pick<Config, LiveList>,
+  store: Store,
+  coins: Coins,
+  places: PlaceBook,
+): Promise<void> {
   const groups = await declareGroups(config.groups, store);
-  await declareMiners(config.miners, store, groups);
+  await declareMiners(config.miners, store, groups, places);
   const pools = await store.pools.declare(
     new Map(
       config.pools.map((pool) => {
@@ -93,8 +100,8 @@ export async function declareLists(config: Pick<Config, LiveList>, store: Store,
 }
 
 /** Brings the store in line with the whole configuration. */
-export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
-  await declareLists(config, store, coins);
+export async function declareAll(config: Config, store: Store, coins: Coins, places: PlaceBook): Promise<void> {
+  await declareLists(config, store, coins, places);
   await declareOwnHost(config, store);
 }
 
@@ -167,11 +174,17 @@ const roomOf = ({ room }: GroupSettings): Pick<StoredGroup, "room" | "max"> =>
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
 
 /** A rig at a changed address is identified before a login is sent. */
-async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
+async function declareMiners(
+  settings: readonly MinerSettings[],
+  store: Store,
+  groups: Rows<StoredGroup>,
+  places: PlaceBook,
+): Promise<void> {
   const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
-  for (const { id, address } of (
-    await store.miners.declare(minerRows(settings, store.miners.all(), groups))
-  ).values()) {
+  const placing = new Placing(places, store);
+  const rows = minerRows(settings, store.miners.all(), groups, placing);
+  if (placing.added.length > 0) await store.places.addAndChange(placing.added, new Map());
+  for (const { id, address } of (await store.miners.declare(rows)).values()) {
     const old = before.get(id);
     if (old !== undefined && old !== address && !isSameAddress(storedAddress(old), storedAddress(address)))
       await store.memory.remember(id, { driver: null });
@@ -183,6 +196,7 @@ function minerRows(
   settings: readonly MinerSettings[],
   stored: readonly Stored<StoredMiner>[],
   groups: Rows<StoredGroup>,
+  placing: Placing,
 ): Map<string, StoredMiner> {
   const groupIds = byName(groups);
   const declared = settings.map((miner) => ({ miner, address: formatAddress(parseAddress(miner.address)) }));
@@ -204,9 +218,10 @@ function minerRows(
         );
       if (row !== undefined) found.add(row);
       // The tariff may hold a token, and stays in the file.
-      const { group, electricity: _, ...fields } = miner;
+      const { group, electricity: _, location, ...fields } = miner;
       const groupId = group === undefined ? 0 : (groupIds.get(group)?.id ?? 0);
-      const value: StoredMiner = { ...blankMiner, ...given(fields), address, groupId };
+      const placement = location === undefined ? {} : placing.placed(location, row ?? null, true);
+      const value: StoredMiner = { ...blankMiner, ...given(fields), ...placement, address, groupId };
       return [row?.key ?? freeKey(address, keys), value];
     }),
   );

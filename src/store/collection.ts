@@ -45,8 +45,17 @@ export interface Collection<T> {
   add(value: T): Promise<Stored<T>>;
   /** Throws not.found. */
   change(id: number, patch: Partial<T>): Promise<Stored<T>>;
-  /** Adds rows and changes others in one transaction; resolves with them, added ones first. Throws not.found. */
-  addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]>;
+  /** The highest id so far: rows get the next ones in their order. Only who alone adds rows can rely on it. */
+  readonly lastId: number;
+  /**
+   * Adds rows and changes others in one transaction, in which prepared changes of other collections are made first;
+   * resolves with the rows, added ones first. Throws not.found.
+   */
+  addAndChange(
+    added: readonly T[],
+    changes: ReadonlyMap<number, Partial<T>>,
+    first?: readonly Prepared[],
+  ): Promise<readonly Stored<T>[]>;
   /** Throws not.found. */
   remove(id: number): Promise<void>;
   /** Changes for `commit`. */
@@ -176,8 +185,16 @@ class StoredCollection<T extends object> implements Collection<T> {
     return onlyOf(await this.addAndChange([], new Map([[id, patch]])));
   }
 
-  async addAndChange(added: readonly T[], changes: ReadonlyMap<number, Partial<T>>): Promise<readonly Stored<T>[]> {
-    const entries = await this.#save(() => this.#entriesOf(added, changes));
+  get lastId(): number {
+    return this.#last;
+  }
+
+  async addAndChange(
+    added: readonly T[],
+    changes: ReadonlyMap<number, Partial<T>>,
+    first: readonly Prepared[] = [],
+  ): Promise<readonly Stored<T>[]> {
+    const entries = await this.#save(() => this.#entriesOf(added, changes), first);
     return entries.map(({ row }) => row);
   }
 
@@ -247,14 +264,14 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   /** When it is their turn, writes the entries in one transaction, then updates memory. Resolves with the entries. */
-  #save(entriesNow: () => readonly Entry<T>[]): Promise<readonly Entry<T>[]> {
+  #save(entriesNow: () => readonly Entry<T>[], first: readonly Prepared[] = []): Promise<readonly Entry<T>[]> {
     return this.#turns.run(async () => {
       const entries = entriesNow();
-      if (entries.length > 0) {
-        const { statements, apply } = this.#written(entries, []);
-        await this.#database.write(statements);
-        apply();
-      }
+      const written = first.map((each) => each.written());
+      if (entries.length > 0) written.push(this.#written(entries, []));
+      const statements = written.flatMap((each) => each.statements);
+      if (statements.length > 0) await this.#database.write(statements);
+      for (const { apply } of written) apply();
       return entries;
     });
   }

@@ -397,6 +397,8 @@ const steps: readonly (readonly (string | PerEngine)[])[] = [
     },
   ],
   ["alter table bulk_action add column preview text"],
+  // No table: miners name their place instead of a location, which earlier releases do not read.
+  [],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

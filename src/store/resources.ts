@@ -2,6 +2,7 @@ import { z } from "zod";
 import { HostGpu, IdleRule } from "../contract/agent.ts";
 import type { CodedText } from "../contract/coded-text.ts";
 import { RefusedDefinition } from "../contract/owned.ts";
+import { PlaceKind } from "../contract/places.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import {
   CommandCause,
@@ -10,6 +11,7 @@ import {
   GpuTuning,
   Location,
   ManagedMiner,
+  Position,
   type Severity,
   Uid,
 } from "../contract/resources.ts";
@@ -35,7 +37,10 @@ export const StoredMiner = z.object({
   token: optional,
   login: optional.default(null).describe('name of a login in the settings; null: that of the defaults; "": none'),
   interval: z.number().nullable().describe("s"),
-  location: Location,
+  location: Location.nullable().default(null).describe("in a row of an earlier release, until the service starts"),
+  placeId: z.int().nullable().default(null),
+  position: Position.nullable().default(null).describe("in its place"),
+  slot: optional.default(null).describe("the last part of its location, which is no place"),
   tags: z.array(text),
   offlineExpected: z.boolean(),
   powerNameplate: z.number().nullable().describe("W"),
@@ -47,6 +52,20 @@ export const StoredMiner = z.object({
     .describe("as configured: s, s, and a count"),
 });
 export type StoredMiner = z.infer<typeof StoredMiner>;
+
+export const StoredPlace = z.object({
+  uid: Uid,
+  kind: PlaceKind,
+  name: text,
+  parentId: z.int().nullable().describe("null = at the top"),
+  order: z.int().default(0).describe("among the places of its parent; equal ones by name"),
+  columns: z.int().optional(),
+  rows: z.int().optional(),
+  maxPower: z.number().optional().describe("W"),
+  meter: text.optional(),
+  exempt: z.boolean().optional(),
+});
+export type StoredPlace = z.infer<typeof StoredPlace>;
 
 export const StoredGroup = z.object({
   name: text,

@@ -40,6 +40,7 @@ import {
   StoredMaintenance,
   StoredManagedMiner,
   StoredMiner,
+  StoredPlace,
   StoredPool,
   StoredPoolGroup,
   StoredRepair,
@@ -101,6 +102,7 @@ export type { Samples } from "./samples.ts";
 export interface Store {
   readonly miners: Collection<StoredMiner>;
   readonly groups: Collection<StoredGroup>;
+  readonly places: Collection<StoredPlace>;
   readonly pools: Collection<StoredPool>;
   readonly poolGroups: Collection<StoredPoolGroup>;
   readonly hosts: Collection<StoredHost>;
@@ -379,6 +381,7 @@ const assemble = async ({
   const declaredRows = {
     miners: await collection(miners.name, miners.schema, beforeMiners, standby?.miners),
     groups: await collection("group", StoredGroup),
+    places: await collection("place", StoredPlace),
     pools: await collection("pool", StoredPool),
     poolGroups: await collection("pool group", StoredPoolGroup),
     hosts: await collection("host", StoredHost),

@@ -23,7 +23,7 @@ const plain = new Set([
     "priority",
     "profitMinerCount",
   ],
-  ...["quota", "rejected", "rejectedValue", "revenueMinerCount", "revision", "runningCount", "same", "scanned"],
+  ...["quota", "row", "rejected", "rejectedValue", "revenueMinerCount", "revision", "runningCount", "same", "scanned"],
   ...["secondsSinceStart", "slot", "temperature", "times", "total", "totalCount", "true", "unknown", "upstreams"],
   ...["unacknowledgedNotificationCount", "upstreamsFailing", "vendorId", "waiting", "workers", "since"],
 ]);

@@ -80,10 +80,13 @@ function bothRows<T>(own: Collection<T>, demo: Collection<T>, shown: () => boole
     },
     add: (value) => own.add(value),
     change: async (id, patch) => (isDemo(id) ? asAdded(await demo.change(id, patch)) : own.change(id, patch)),
-    addAndChange: async (added, changes) => {
+    get lastId() {
+      return own.lastId;
+    },
+    addAndChange: async (added, changes, first) => {
       const ofDemo = [...changes].filter(([id]) => isDemo(id));
       const ofOwn = [...changes].filter(([id]) => !isDemo(id));
-      const rows = await own.addAndChange(added, new Map(ofOwn));
+      const rows = await own.addAndChange(added, new Map(ofOwn), first);
       return [...rows, ...(await demo.addAndChange([], new Map(ofDemo))).map(asAdded)];
     },
     remove: (id) => of(id).remove(id),

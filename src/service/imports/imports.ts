@@ -15,6 +15,8 @@ import { blankMiner } from "../miners/declared-miner.ts";
 import { groupFinder, groupPaths } from "../miners/groups.ts";
 import { newRow, patchOf } from "../miners/miner-input.ts";
 import type { MinerContext } from "../miners/miners.ts";
+import { nowhere } from "../places/place-book.ts";
+import { Placing } from "../places/placing.ts";
 import type { Access } from "../users/access.ts";
 import { type RigTable, rigTable } from "./csv-table.ts";
 import { type Plan, planOf, tagsCell } from "./plan.ts";
@@ -72,11 +74,11 @@ export function importOperations(context: ImportContext): ImportOperations {
       const preview = previews.get(id);
       if (preview === undefined || !isDeepStrictEqual(ownerOf(access, caller), ownerIn(preview)))
         throw notFound("preview", id);
-      const { plan, mistakes } = planFor(preview.table, context, access);
+      const { plan, placing, mistakes } = planFor(preview.table, context, access);
       if (mistakes.length > 0 || !isDeepStrictEqual(plan.rows, preview.rows))
         throw new RigbridgeError("not.possible", detail("import.changed"));
       previews.delete(id);
-      const rows = await store.miners.addAndChange(plan.added, plan.changed);
+      const rows = await store.miners.addAndChange(plan.added, plan.changed, placing.changes);
       const put = (): void => {
         for (const row of rows) if (store.miners.get(row.id) !== undefined) registry.put(row);
         registry.arrange();
@@ -95,16 +97,18 @@ const ownerIn = ({ userId, actor }: Preview) => ({ userId, actor });
 
 /** What an import would do now. */
 function planFor(table: RigTable, context: ImportContext, access: Access) {
-  const { registry, store } = context;
+  const { registry, store, places } = context;
   const mistakes: ImportMistake[] = [...table.mistakes];
   const matches = matched(table, rigKeys(context, access), mistakes);
   const find = groupFinder(store.groups, access);
   const paths = groupPaths(store.groups, access);
   /** Also of rigs that are hidden from the caller, or being added. */
   const taken = new Map(enabled(store.miners).map(({ id, address }) => [address, id]));
+  const placing = new Placing(context.places, store);
   const checks = {
     ...context,
     registry: {
+      entriesFor: registry.entriesFor.bind(registry),
       visible: registry.visible.bind(registry),
       nameFor: registry.nameFor.bind(registry),
       isManaged: registry.isManaged.bind(registry),
@@ -125,19 +129,25 @@ function planFor(table: RigTable, context: ImportContext, access: Access) {
           tags: [...facts.tags],
           address: formatAddress(rig.declared.address),
         };
-        return { row, name: facts.name, shownAddress: facts.host.description, group: paths.get(row.groupId) ?? null };
+        return {
+          row,
+          location: { ...(places.get(row.placeId)?.location ?? nowhere), slot: row.slot },
+          name: facts.name,
+          shownAddress: facts.host.description,
+          group: paths.get(row.groupId) ?? null,
+        };
       },
       group: (name) => {
         const found = find(name);
         if (typeof found === "number") return { id: found, path: paths.get(found) ?? name };
         throw invalid("group", found.message);
       },
-      newRow: (body) => newRow(body, checks, access),
-      patchOf: (body) => patchOf(body, checks, access),
+      newRow: (body) => newRow(body, checks, placing, access),
+      patchOf: (body) => patchOf(body, checks, placing, access),
     },
     mistakes,
   );
-  return { plan, mistakes };
+  return { plan, placing, mistakes };
 }
 
 function rigKeys({ registry }: ImportContext, access: Access): RigKeys[] {
@@ -178,7 +188,7 @@ function presented(
   };
 }
 
-function exported({ registry, store }: ImportContext, access: Access): ExportedMiner[] {
+function exported({ registry, store, places }: ImportContext, access: Access): ExportedMiner[] {
   const paths = groupPaths(store.groups, access);
   return enabled(store.miners).flatMap((row) => {
     const state = registry.visible(row.id, access)?.rig.state;
@@ -190,7 +200,8 @@ function exported({ registry, store }: ImportContext, access: Access): ExportedM
       address: row.address,
       name: row.name,
       group: paths.get(row.groupId) ?? null,
-      ...row.location,
+      ...(places.get(row.placeId)?.location ?? nowhere),
+      slot: row.slot,
       tags: tagsCell(row.tags),
       driver: row.driver,
       interval: row.interval,

@@ -4,6 +4,7 @@ import type { ImportChange, ImportMistake, ImportRow } from "../../contract/impo
 import { minerFields } from "../../contract/inputs.ts";
 import { type Mistake, messageIn, RigbridgeError } from "../../contract/problems.ts";
 import { quantityIn } from "../../contract/quantity.ts";
+import type { Location } from "../../contract/resources.ts";
 import type { Input } from "../../contract/service.ts";
 import { messageOf, worded } from "../../contract/wording.ts";
 import { formatAddress, parseAddress, storedAddress } from "../../link/address.ts";
@@ -29,6 +30,8 @@ const fields = z.object({
 /** A rig as it is now. */
 export interface PresentRig {
   readonly row: Omit<StoredMiner, "uid" | "offlineExpected" | "supply" | "power">;
+  /** That of its own place, without defaults. */
+  readonly location: Location;
   /** As it is shown, also if it is that of the rig itself. */
   readonly name: string;
   /** With the port at which it is read, as lists of rigs have it. */
@@ -177,7 +180,7 @@ function differences(
   const { group } = wanted;
   const regroups = group?.id !== now?.groupId && differs("group", present?.group ?? null, group?.path);
   const placed = places.filter((place) =>
-    differs(place, now?.location[place] ?? null, wanted.location?.[place] ?? undefined),
+    differs(place, present?.location[place] ?? null, wanted.location?.[place] ?? undefined),
   );
   const from = now === undefined || now.tags.length === 0 ? null : tagsCell(now.tags);
   const tags = differs("tags", from, wanted.tags === undefined ? undefined : tagsCell(wanted.tags));
@@ -186,7 +189,7 @@ function differences(
   const login = differs("login", now?.login || null, wanted.login);
   const nameplate = differs("nameplate", textOf(now?.powerNameplate), textOf(wanted.powerNameplate) ?? undefined);
   const location = Object.fromEntries(
-    places.map((place) => [place, wanted.location?.[place] ?? now?.location[place] ?? null]),
+    places.map((place) => [place, wanted.location?.[place] ?? present?.location[place] ?? null]),
   );
   return {
     changes,
@@ -194,7 +197,7 @@ function differences(
       ...(moves && address !== undefined ? { address } : {}),
       ...(renames ? { name: wanted.name } : {}),
       ...(regroups && group !== undefined ? { group: group.id } : {}),
-      ...(placed.length > 0 ? { location: Location.parse(location) } : {}),
+      ...(placed.length > 0 ? { location: LocationCells.parse(location) } : {}),
       ...(tags ? { tags: wanted.tags } : {}),
       ...(driver ? { driver: wanted.driver } : {}),
       ...(interval ? { interval: wanted.interval } : {}),
@@ -205,7 +208,7 @@ function differences(
   };
 }
 
-const Location = minerFields.location.unwrap();
+const LocationCells = minerFields.location.unwrap();
 
 const textOf = (number: number | null | undefined): string | null => (number == null ? null : String(number));
 

@@ -5,15 +5,19 @@ import { drivers } from "../../link/drivers/index.ts";
 import { detail } from "../../messages/detail.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import { findOwn, given } from "../crud.ts";
+import type { Placing } from "../places/placing.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { type Access, needsAll } from "../users/access.ts";
 import { blankMiner, isDemo } from "./declared-miner.ts";
 import { groupIdOf } from "./groups.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
+import { type PlacementContext, placementOf } from "./placement.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 
-export interface MinerInputContext extends PlugContext {
-  readonly registry: PlugContext["registry"] & Pick<MinerRegistry, "checkAddress" | "isManaged">;
+export interface MinerInputContext extends PlugContext, PlacementContext {
+  readonly registry: PlugContext["registry"] &
+    PlacementContext["registry"] &
+    Pick<MinerRegistry, "checkAddress" | "isManaged">;
   readonly settings: Sections<"logins">;
 }
 
@@ -21,10 +25,12 @@ export interface MinerInputContext extends PlugContext {
 export function newRow(
   { address, ...body }: Input<"addMiner">,
   context: MinerInputContext,
+  placing: Placing,
   access: Access,
 ): StoredMiner {
   const given = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
-  const row = { ...given, ...withoutDefaultLogin(given.login, access) };
+  const placement = placementOf(body, null, context, placing, access);
+  const row = { ...given, ...placement, ...withoutDefaultLogin(given.login, access) };
   if (!access.seesGroup(row.groupId)) throw hiddenGroup();
   context.registry.checkAddress(row.address, null, access);
   if (row.supply !== null) checkOwner(row.supply, null, context, access);
@@ -35,6 +41,7 @@ export function newRow(
 export function patchOf(
   { id, address, repair: _, ...body }: Input<"changeMiner">,
   context: MinerInputContext,
+  placing: Placing,
   access: Access,
 ): Partial<StoredMiner> {
   if (address !== undefined && isDemo(id)) throw new RigbridgeError("not.possible", detail("rig.demo"));
@@ -44,6 +51,7 @@ export function patchOf(
     ...(address === undefined ? {} : movedTo(address, existing.address)),
     ...(body.login == null ? {} : noOwnLogin),
     ...rowOf(body, context, access),
+    ...placementOf(body, existing, context, placing, access),
   };
   const login = fields.login === undefined ? existing.login : fields.login;
   const isElsewhere = fields.address !== undefined || fields.groupId !== undefined;
@@ -81,7 +89,7 @@ function rowOf(
   context: MinerInputContext,
   access: Access,
 ): Partial<StoredMiner> {
-  const { group, ...fields } = body;
+  const { group, location: _location, placeId: _placeId, position: _position, ...fields } = body;
   const { supply, driver, login } = fields;
   if (supply) checkPlug(supply, context);
   if (driver != null && !drivers.some(({ id }) => id === driver)) {

@@ -18,6 +18,7 @@ import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
+import { nowhere, type PlaceBook } from "../places/place-book.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
 import {
@@ -87,6 +88,7 @@ export interface MinerRegistryOptions {
   readonly alarmsOf: (minerId: number) => number;
   readonly messages: Messages;
   readonly managed: ManagedRows;
+  readonly places: PlaceBook;
   readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner" | "setWarning">;
   readonly log: Logger;
 }
@@ -320,14 +322,22 @@ export class MinerRegistry extends MinerEntries {
     return this.fleet.close();
   }
 
+  /** Shows anew the miners in these places, which have changed; call `arrange` after it. */
+  renewPlaced(placeIds: ReadonlySet<number>): void {
+    for (const { facts } of [...this.entries.values()]) {
+      const miner = facts.placeId !== null && placeIds.has(facts.placeId) && this.#options.store.miners.get(facts.id);
+      if (miner) this.put(miner);
+    }
+  }
+
   /** Applies the logins and defaults of the settings, and where groups lie, to all miners; call `arrange` after it. */
   renew(): void {
     for (const miner of enabled(this.#options.store.miners)) this.put(miner);
   }
 
   #complete(miner: Row): Row {
-    const { settings, store } = this.#options;
-    return withDefaults(miner, settings.defaults, store.groups);
+    const { settings, store, places } = this.#options;
+    return withDefaults(miner, settings.defaults, store.groups, places);
   }
 
   #take(stored: Row): Entry {
@@ -382,6 +392,7 @@ export class MinerRegistry extends MinerEntries {
   #factsOf(miner: Row, rig: PolledRig): MinerFacts {
     const description = descriptionOf(rig);
     const group = this.#options.store.groups.get(miner.groupId);
+    const place = this.#options.places.get(miner.placeId);
     return {
       id: miner.id,
       named: miner.name !== null,
@@ -389,7 +400,9 @@ export class MinerRegistry extends MinerEntries {
       name: miner.name ?? nameOf(rig.state.identity, description),
       // A group that was removed from the configuration file is ignored.
       groupId: group?.disabled === false ? miner.groupId : 0,
-      location: miner.location,
+      location: { ...(place?.location ?? nowhere), slot: miner.slot },
+      placeId: place?.row.id ?? null,
+      position: place === undefined ? null : miner.position,
       tags: miner.tags,
       repair: repairOf(this.#storeOf(miner.id).repairs, miner.id),
       host: { name: rig.declared.address.host, description },

@@ -9,6 +9,7 @@ import type { Stored, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done, find, findOwn } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import { Placing } from "../places/placing.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
@@ -17,6 +18,7 @@ import { type MinerInputContext, newRow, patchOf, refuseManaged } from "./miner-
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import { noSettings, presentSettings } from "./miner-settings.ts";
+import { refuseConflicts } from "./placement.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
@@ -84,8 +86,11 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     addMiner: async (body, caller) => {
       const access = accessBook.of(caller);
-      const row = newRow(body, context, access);
-      const added = await store.miners.add(row);
+      const placing = new Placing(context.places, store);
+      const row = newRow(body, context, placing, access);
+      refuseConflicts(placing, registry, access);
+      const [added] = await store.miners.addAndChange([row], new Map(), placing.changes);
+      if (added === undefined) throw new RigbridgeError("internal", "Nothing was written");
       await context.addReal(() => {
         registry.put(added);
         registry.arrange();
@@ -102,7 +107,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
         if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
         return detailed(id);
       }
-      registry.put(await store.miners.change(id, patchOf({ id, ...body }, context, access)));
+      const placing = new Placing(context.places, store);
+      const patch = patchOf({ id, ...body }, context, placing, access);
+      refuseConflicts(placing, registry, access);
+      for (const row of await store.miners.addAndChange([], new Map([[id, patch]]), placing.changes)) registry.put(row);
       registry.arrange();
       if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
       return detailed(id);

@@ -9,7 +9,16 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { Heating, Location, Miner, MinerPool, MinerStatus, PoolView, Repair } from "../../contract/resources.ts";
+import type {
+  Heating,
+  Location,
+  Miner,
+  MinerPool,
+  MinerStatus,
+  PoolView,
+  Position,
+  Repair,
+} from "../../contract/resources.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import {
   afterRefusal,
@@ -49,6 +58,8 @@ export interface MinerFacts {
   readonly demo: boolean;
   readonly groupId: number;
   readonly location: Location;
+  readonly placeId: number | null;
+  readonly position: Position | null;
   readonly tags: readonly string[];
   readonly repair: Repair | null;
   /** host:port, and the host alone. */
@@ -235,6 +246,8 @@ export function presentMiner(
     // No known firmware reports one.
     hasFirmwareLicense: false,
     location: facts.location,
+    placeId: facts.placeId,
+    position: facts.position,
     tags: [...facts.tags],
     readings,
     controls: [...controls, ...extras.powerTarget],

@@ -67,5 +67,7 @@ export function rowSourceOf(
     money: figures.earnings,
     alarms,
     repair: facts.repair,
+    placeId: facts.placeId,
+    position: facts.position,
   };
 }

@@ -60,6 +60,7 @@ export function openMiners(core: Core) {
     now,
     log,
     managed,
+    places: core.places,
     notices,
     demoStore: records.demoStore,
     recorderOf: records.recorderOf,
@@ -202,10 +203,11 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
 
 /** Dependencies of the operations on miners. */
 function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
-  const { settings, store, log, format, accessBook, book, shares, metaData, broker } = core;
+  const { settings, store, log, format, accessBook, book, shares, metaData, broker, places } = core;
   return {
     registry,
     store,
+    places,
     book,
     accessBook,
     format,

@@ -1,0 +1,132 @@
+import type { Location } from "../../contract/resources.ts";
+import type { Store, Stored, StoredPlace } from "../../store/index.ts";
+
+/** A location without its slot, which is no place. */
+export type PlaceLocation = Omit<Location, "slot">;
+
+export const nowhere: PlaceLocation = { site: null, container: null, rack: null };
+
+/** A place in the tree. */
+export interface PlaceNode {
+  readonly row: Stored<StoredPlace>;
+  /** Null at the top. */
+  readonly parent: PlaceNode | null;
+  /** In their order. */
+  readonly children: readonly PlaceNode[];
+  /** Names from the top: `Texas/B1/R07`. */
+  readonly path: string;
+  readonly location: PlaceLocation;
+}
+
+/** The tree of places, built anew when a place has changed. */
+export class PlaceBook {
+  readonly #places: Pick<Store["places"], "all">;
+  #rows: readonly Stored<StoredPlace>[] | null = null;
+  #tree: Tree = emptyTree;
+
+  constructor(places: Pick<Store["places"], "all">) {
+    this.#places = places;
+  }
+
+  get(id: number | null): PlaceNode | undefined {
+    return id === null ? undefined : this.#now().byId.get(id);
+  }
+
+  /** Every place, each before those inside it. */
+  all(): readonly PlaceNode[] {
+    return this.#now().nodes;
+  }
+
+  /** The places inside this one; null: those at the top. */
+  inside(id: number | null): readonly PlaceNode[] {
+    return id === null ? this.#now().tops : (this.get(id)?.children ?? []);
+  }
+
+  /** A place and all inside it. */
+  within(ids: Iterable<number>): ReadonlySet<number> {
+    const found = new Set<number>();
+    const add = ({ row, children }: PlaceNode): void => {
+      if (found.has(row.id)) return;
+      found.add(row.id);
+      children.forEach(add);
+    };
+    for (const id of ids) {
+      const node = this.get(id);
+      if (node !== undefined) add(node);
+    }
+    return found;
+  }
+
+  /** The places with this path, in any case. */
+  named(path: string): readonly PlaceNode[] {
+    return this.#now().byPath.get(plainName(path)) ?? [];
+  }
+
+  /** The sites, buildings and racks with this location: racks of several rows may have the same. */
+  at(location: PlaceLocation): readonly PlaceNode[] {
+    return this.#now().byLocation.get(locationKey(location)) ?? [];
+  }
+
+  #now(): Tree {
+    const rows = this.#places.all();
+    if (rows !== this.#rows) [this.#rows, this.#tree] = [rows, treeOf(rows)];
+    return this.#tree;
+  }
+}
+
+/** Names that differ by case alone are the same. */
+export const plainName = (name: string): string => name.trim().toLowerCase();
+
+export const locationKey = ({ site, container, rack }: PlaceLocation): string =>
+  JSON.stringify([site, container, rack].map((part) => (part === null ? null : plainName(part))));
+
+interface Tree {
+  readonly nodes: readonly PlaceNode[];
+  readonly tops: readonly PlaceNode[];
+  readonly byId: ReadonlyMap<number, PlaceNode>;
+  readonly byPath: ReadonlyMap<string, readonly PlaceNode[]>;
+  readonly byLocation: ReadonlyMap<string, readonly PlaceNode[]>;
+}
+
+const emptyTree: Tree = { nodes: [], tops: [], byId: new Map(), byPath: new Map(), byLocation: new Map() };
+
+/** The part of a location that a place of this kind gives. */
+const partOf = { site: "site", building: "container", row: null, rack: "rack" } as const;
+
+function treeOf(rows: readonly Stored<StoredPlace>[]): Tree {
+  const ids = new Set(rows.map(({ id }) => id));
+  const inside = Map.groupBy(rows, ({ parentId }) => (parentId !== null && ids.has(parentId) ? parentId : null));
+  const nodes: PlaceNode[] = [];
+  const grow = (parent: PlaceNode | null): PlaceNode[] =>
+    (inside.get(parent?.row.id ?? null) ?? []).toSorted(byOrder).map((row) => {
+      const part = partOf[row.kind];
+      const around = parent?.location ?? nowhere;
+      const children: PlaceNode[] = [];
+      const node: PlaceNode = {
+        row,
+        parent,
+        children,
+        path: parent === null ? row.name : `${parent.path}/${row.name}`,
+        location: part === null ? around : { ...around, [part]: row.name },
+      };
+      nodes.push(node);
+      children.push(...grow(node));
+      return node;
+    });
+  const tops = grow(null);
+  return {
+    nodes,
+    tops,
+    byId: new Map(nodes.map((node) => [node.row.id, node])),
+    byPath: Map.groupBy(nodes, ({ path }) => plainName(path)),
+    byLocation: Map.groupBy(
+      nodes.filter(({ row }) => partOf[row.kind] !== null),
+      ({ location }) => locationKey(location),
+    ),
+  };
+}
+
+const names = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+const byOrder = (one: Stored<StoredPlace>, other: Stored<StoredPlace>): number =>
+  one.order - other.order || names.compare(one.name, other.name) || one.id - other.id;

@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { invalid } from "../../contract/problems.ts";
+import type { Location, Position } from "../../contract/resources.ts";
+import { detail } from "../../messages/detail.ts";
+import type { Prepared, Store, StoredMiner, StoredPlace } from "../../store/index.ts";
+import { locationKey, type PlaceBook, type PlaceLocation, plainName } from "./place-book.ts";
+
+/** The parts of a location that are places, largest first, and their kinds. */
+const levels = [
+  ["site", "site"],
+  ["container", "building"],
+  ["rack", "rack"],
+] as const;
+
+/** Longest name of a place, as of a part of a location. */
+export const longestName = 64;
+
+/** A miner's place, and where it is there. */
+export type Placement = Pick<StoredMiner, "placeId" | "position" | "slot">;
+
+/** Two miners of one position; null: a miner that is being added. */
+export interface PositionConflict {
+  readonly minerId: number | null;
+  readonly other: number | null;
+  readonly position: Position;
+}
+
+/**
+ * Where one change puts miners, with the places that it adds. Changes of definitions are made one after another, so that
+ * the ids of new places, and what is free, stay as they are here.
+ */
+export class Placing {
+  readonly #book: PlaceBook;
+  readonly #store: Pick<Store, "places" | "miners">;
+  readonly #added: StoredPlace[] = [];
+  /** Ids of new places by parent and name. */
+  readonly #newNames = new Map<string, number>();
+  /** Places by the key of their location. */
+  readonly #found = new Map<string, number>();
+  readonly #put: { readonly minerId: number | null; readonly placement: Placement }[] = [];
+
+  constructor(book: PlaceBook, store: Pick<Store, "places" | "miners">) {
+    this.#book = book;
+    this.#store = store;
+  }
+
+  /**
+   * The place of a location, which is added if it is missing. `present`, the place now, stays if it has this location.
+   * Throws `input.invalid` if several racks have it and `first` is false.
+   */
+  at(location: PlaceLocation, { present = null, first = false }: At = {}): number | null {
+    const own = this.#book.get(present);
+    if (own !== undefined && locationKey(own.location) === locationKey(location)) return present;
+    let parent: number | null = null;
+    const around: { -readonly [Part in keyof PlaceLocation]: string | null } = {
+      site: null,
+      container: null,
+      rack: null,
+    };
+    for (const [part, kind] of levels) {
+      const name = location[part]?.trim();
+      if (name === undefined || name === "") continue;
+      around[part] = name;
+      const key = locationKey(around);
+      const [only, another] = this.#book.at(around);
+      if (another !== undefined && !first) throw invalid(`location.${part}`, detail("place.several", { name }));
+      const id: number = this.#found.get(key) ?? only?.row.id ?? this.#inside(parent, kind, name);
+      this.#found.set(key, id);
+      parent = id;
+    }
+    return parent;
+  }
+
+  /** The placement of a location as a whole: the place in which the miner is now keeps its position. */
+  placed({ slot, ...location }: Location, now: Placement | null, first = false): Placement {
+    const present = now?.placeId ?? null;
+    const placeId = this.at(location, { present, first });
+    return { placeId, position: placeId === present ? (now?.position ?? null) : null, slot: slot || null };
+  }
+
+  /** A place with this name inside another; a name that one of another kind has is told apart by its kind. */
+  #inside(parentId: number | null, kind: StoredPlace["kind"], name: string): number {
+    for (let attempt = 0; ; attempt += 1) {
+      const suffix = attempt === 0 ? "" : ` (${kind}${attempt === 1 ? "" : ` ${attempt}`})`;
+      const tried = `${name.slice(0, longestName - suffix.length)}${suffix}`;
+      const known = this.#book.inside(parentId).find(({ row }) => plainName(row.name) === plainName(tried));
+      if (known?.row.kind === kind) return known.row.id;
+      const key = JSON.stringify([parentId, plainName(tried)]);
+      const added = this.#newNames.get(key);
+      if (added !== undefined && this.#added[added - this.#store.places.lastId - 1]?.kind === kind) return added;
+      if (known !== undefined || added !== undefined) continue;
+      this.#added.push({ uid: newPlaceUid(), kind, name: tried, parentId, order: 0 });
+      const id = this.#store.places.lastId + this.#added.length;
+      this.#newNames.set(key, id);
+      return id;
+    }
+  }
+
+  /** Takes note of where a miner comes, for `conflicts`; null: one that is being added. */
+  put(minerId: number | null, placement: Placement): void {
+    this.#put.push({ minerId, placement });
+  }
+
+  /** Positions that two miners would have. */
+  conflicts(): readonly PositionConflict[] {
+    if (this.#put.every(({ placement }) => placement.position === null)) return [];
+    const moved = new Set(this.#put.map(({ minerId }) => minerId));
+    const holders = new Map<string, number | null>();
+    for (const { id, disabled, ...placement } of this.#store.miners.all()) {
+      const key = disabled || moved.has(id) ? null : positionKey(placement);
+      if (key !== null) holders.set(key, id);
+    }
+    return this.#put.flatMap(({ minerId, placement }) => {
+      const key = positionKey(placement);
+      if (key === null || placement.position === null) return [];
+      const other = holders.get(key);
+      holders.set(key, minerId);
+      return other === undefined ? [] : [{ minerId, other, position: placement.position }];
+    });
+  }
+
+  /** The places that are added. */
+  get added(): readonly StoredPlace[] {
+    return this.#added;
+  }
+
+  /** To be written together with the miners. */
+  get changes(): readonly Prepared[] {
+    return this.#added.length === 0 ? [] : [this.#store.places.prepare({ added: this.#added })];
+  }
+}
+
+interface At {
+  readonly present?: number | null;
+  readonly first?: boolean;
+}
+
+export const newPlaceUid = (): string => randomBytes(6).toString("hex");
+
+const positionKey = ({ placeId, position }: Placement): string | null =>
+  placeId === null || position === null ? null : `${placeId} ${position.row} ${position.column}`;
