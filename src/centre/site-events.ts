@@ -106,6 +106,7 @@ export class SiteEvents implements SiteListener {
       if (site.id === 0) this.#definitions.noticed();
       else if (there.data.state === "removed") this.#definitions.look(site);
     } else if (there.type === "settings" && site.id === 0) this.#events.settings(there.data.sections);
+    else if (there.type === "places") this.#events.places();
     else if (there.type === "summary") this.#events.summarise();
   }
 

@@ -43,6 +43,9 @@ export interface SiteChange extends z.infer<typeof SiteChange> {}
 /** Keys of the configuration whose values have changed; read GET /api/settings for details. */
 export const SettingsChanged = z.object({ sections: z.array(z.string()) });
 
+/** A place was added, changed or removed; read GET /api/places for details. */
+export const PlacesChanged = z.object({});
+
 export const ResetData = z.object({});
 
 const others = [
@@ -56,6 +59,7 @@ const others = [
   event("rule", RuleChange),
   event("settings", SettingsChanged),
   event("site", SiteChange),
+  event("places", PlacesChanged),
   event("reset", ResetData),
 ] as const;
 
@@ -77,6 +81,7 @@ interface EventData {
   rule: RuleChange;
   settings: z.infer<typeof SettingsChanged>;
   site: SiteChange;
+  places: z.infer<typeof PlacesChanged>;
   reset: z.infer<typeof ResetData>;
 }
 type OneOf<Data> = { [Type in keyof Data]: EventOf<Type, Data[Type]> }[keyof Data];
@@ -99,5 +104,5 @@ export type EventType = ServiceEvent["type"];
 /** The types that subscribers can choose from; `reset` is always sent. */
 export const eventTypes = [
   ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
-  ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings", "site"] as const),
+  ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings", "site", "places"] as const),
 ] as const;

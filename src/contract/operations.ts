@@ -46,6 +46,7 @@ import {
   UserBody,
 } from "./inputs.ts";
 import { OwnedBody, OwnedSet, ReleaseBody } from "./owned.ts";
+import { ChangePlaceBody, LocatePlaceBody, Place, PlaceBody } from "./place-operations.ts";
 import {
   ActionReply,
   AddPoolEntry,
@@ -430,6 +431,46 @@ export const operations = {
     summary: "Removes a group; its miners and groups move to its parent",
     params: byIdOf("group"),
     reply: ActionReply,
+    extension,
+  }),
+  listPlaces: get("/api/places", viewers, {
+    scope: "merge",
+    summary:
+      "Sites, buildings, rows and racks, each before those inside it, with the sums of their miners; a user of some groups sees the places of the miners that they see",
+    reply: named<Place[]>(z.array(Place)),
+    extension,
+  }),
+  addPlace: post("/api/places", closed, {
+    scope: "route",
+    summary: "Adds a place",
+    body: PlaceBody,
+    reply: named<Place>(Place),
+    status: 201,
+    extension,
+  }),
+  changePlace: patch("/api/places/:id", closed, {
+    scope: "route",
+    summary: "Renames, moves or changes a place",
+    params: byIdOf("place"),
+    body: ChangePlaceBody,
+    reply: named<Place>(Place),
+    extension,
+  }),
+  deletePlace: remove("/api/places/:id", closed, {
+    scope: "route",
+    summary: "Removes a place; what is in it moves to its parent",
+    params: byIdOf("place"),
+    reply: ActionReply,
+    extension,
+  }),
+  locatePlace: post("/api/places/:id/locate", operators, {
+    scope: "route",
+    summary:
+      "Has the rigs of a place that can signal where they are, for some seconds; a job like those of POST /api/actions",
+    params: byIdOf("place"),
+    body: LocatePlaceBody,
+    reply: JobStarted,
+    status: 202,
     extension,
   }),
   listCommands: get("/api/commands", viewers, {

@@ -4,3 +4,6 @@ import { z } from "zod";
 export const placeKinds = ["site", "building", "row", "rack"] as const;
 export const PlaceKind = z.enum(placeKinds);
 export type PlaceKind = z.infer<typeof PlaceKind>;
+
+/** The most rows or columns of a place. */
+export const mostSlots = 1_000;

@@ -4,6 +4,7 @@ import { BulkPreview } from "./bulk-preview.ts";
 import { CodedText } from "./coded-text.ts";
 import { facilityKinds } from "./facility-settings.ts";
 import { sharing } from "./owned.ts";
+import { mostSlots } from "./places.ts";
 import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
@@ -138,8 +139,6 @@ const place = z.string().max(64).nullable();
 export const Location = z.object({ site: place, container: place, rack: place, slot: place });
 export type Location = z.infer<typeof Location>;
 
-/** The most rows or columns of a place. */
-export const mostSlots = 1_000;
 const slotNumber = z.int().min(1).max(mostSlots);
 export const Position = z.object({
   row: slotNumber.describe("from 1, the top one"),

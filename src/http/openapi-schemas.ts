@@ -6,6 +6,7 @@ import * as imports from "../contract/imports.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import { OwnedBody, OwnedSet, RefusedDefinition, ReleaseBody } from "../contract/owned.ts";
+import { ChangePlaceBody, LocatePlaceBody, Place, PlaceBody, PlaceHashrate } from "../contract/place-operations.ts";
 import { HttpPlug, HttpPlugSettings, MqttPlugSettings } from "../contract/plug-settings.ts";
 import { problems } from "../contract/problems.ts";
 import * as readings from "../contract/readings.ts";
@@ -203,6 +204,8 @@ const replies = named({
   SettingsChange,
   SettingsReload,
   BrokerList,
+  Place,
+  PlaceHashrate,
   ImportMistake: imports.ImportMistake,
   ImportRow: imports.ImportRow,
   ImportPreview: imports.ImportPreview,
@@ -223,6 +226,9 @@ const replies = named({
 });
 const bodies = named({
   ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
+  PlaceBody,
+  ChangePlaceBody,
+  LocatePlaceBody,
   ImportBody: imports.ImportBody,
   TemplateBody,
   ChannelBody,

@@ -372,6 +372,11 @@ export const details = {
   "place.noPlace": "needs a place",
   "place.beyond": "must be at most {most}, as its place has it",
   "place.taken": "row {row}, column {column} is taken by {miner}",
+  "place.nameTaken": "there is a place {name} there already",
+  "place.larger": "must be inside a larger place, and larger than those inside it",
+  "place.tooSmall": "must be at least {least}: {miner} is there",
+  "place.clash": "{name} is both inside it and beside it; rename one of them first",
+  "place.noLocate": "No rig of this place can signal where it is",
   "host.away": "The agent of the host {host} is not connected",
   "host.laterEpoch":
     "The agent of the host {host} refuses this service, whose database is older than it has seen it, or a copy (epoch {epoch}; seen: epoch {seen}); if it was restored from a backup, start this service once with --accept-restored",

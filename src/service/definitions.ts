@@ -5,6 +5,7 @@ import type { Once } from "./users/guard.ts";
 /** They change no definition, or act on rigs, channels and agents, which keep an order of their own. */
 const others: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(["minerAction", "minerPoolAction", "cancelCommand", "startBulkAction", "cancelBulkAction"] as const),
+  "locatePlace",
   ...(["allNotificationsAction", "notificationsAction", "notificationAction"] as const),
   ...(["pollMiner", "startDiscovery", "cancelDiscovery", "previewImport"] as const),
   ...(["tryRule", "testChannel", "testSettings", "confirmManagedMinerDownload"] as const),

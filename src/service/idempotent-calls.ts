@@ -14,7 +14,7 @@ import type { Once } from "./users/guard.ts";
 const longestAnswer = 256_000;
 
 /** Operations that change nothing before a command or a run is stored, which is bound to the key. */
-const onlyStarts: ReadonlySet<CallName> = new Set(["minerAction", "minerPoolAction", "startBulkAction"]);
+const onlyStarts: ReadonlySet<CallName> = new Set(["minerAction", "minerPoolAction", "startBulkAction", "locatePlace"]);
 
 /**
  * Operations of which nothing is to be seen anywhere before their first write is stored, so that their key can be stored
@@ -23,6 +23,7 @@ const onlyStarts: ReadonlySet<CallName> = new Set(["minerAction", "minerPoolActi
 const storesFirst: ReadonlySet<CallName> = new Set([
   ...onlyStarts,
   ...(["addMiner", "changeMiner", "deleteMiner", "addMinerNote", "addGroup", "changeGroup", "deleteGroup"] as const),
+  ...(["addPlace", "changePlace", "deletePlace"] as const),
   ...(["savePool", "deletePool", "savePoolGroup", "deletePoolGroup", "saveCoin", "deleteCoin"] as const),
   ...(["addRule", "changeRule", "deleteRule", "addSchedule", "changeSchedule", "deleteSchedule"] as const),
   ...(["addMaintenance", "deleteMaintenance", "saveManagedTemplate", "deleteManagedTemplate"] as const),

@@ -69,7 +69,7 @@ const rooms: Arrows = {
   power: ["commands", "miners", "money", "notifications", "settings", "users"],
   facility: ["commands", "miners", "money", "notifications", "settings", "users"],
   trials: ["market", "money", "power"],
-  automation: ["commands", "events", "history", "miners", "money", "notifications", "power", "settings", "users"],
+  automation: ["commands", "events", "history", "miners", "money", "notifications", "places", "power", "settings", "users"],
 };
 
 /** Edges between siblings that break a rule today. An entry that is no longer needed fails the test: delete it. */

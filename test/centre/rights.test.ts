@@ -74,6 +74,8 @@ const only = (make: (site: RunningSite) => Promise<{ readonly id: number | strin
 const textId = (make: (site: RunningSite) => Promise<{ readonly id: number | string }>, more: object = {}) => {
   return async (site: RunningSite) => ({ id: String((await make(site)).id), ...more });
 };
+const place = (site: RunningSite) =>
+  site.bench.service.addPlace({ kind: "site", name: unique("place"), parentId: null, order: 0 }, owner);
 const absent = () => ({ id: 77 });
 const nothing = () => ({});
 
@@ -115,6 +117,11 @@ const inputs: { readonly [K in AboutSites]: Make<K> } = {
   addGroup: async (site) => ({ name: unique("new"), parentId: (await group(site)).id }),
   changeGroup: async (site) => ({ id: (await group(site)).id, name: unique("changed") }),
   deleteGroup: only(group),
+  listPlaces: nothing,
+  addPlace: async (site) => ({ kind: "rack", name: unique("new"), parentId: (await place(site)).id, order: 0 }),
+  changePlace: only(place, { rows: 4 }),
+  deletePlace: only(place),
+  locatePlace: only(place, { on: true, seconds: 60 }),
   listCommands: nothing,
   listRuns: nothing,
   cancelCommand: absent,

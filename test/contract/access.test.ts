@@ -12,10 +12,11 @@ const open: Readonly<Record<Privilege, string>> = {
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
+    listPlaces
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listFacility listRooms listSites listOwned
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
-    startBulkAction cancelBulkAction changeRoom`,
+    startBulkAction cancelBulkAction locatePlace changeRoom`,
   administrator: `exportMiners previewImport commitImport getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };

@@ -226,6 +226,7 @@ const made = (path: string, make: () => Promise<{ readonly id: number | string }
   path: `${path}/${(await make()).id}`,
   ...(body === undefined ? {} : { body }),
 });
+const place = () => service.addPlace({ kind: "site", name: `site ${next()}`, parentId: null, order: 0 }, asService);
 const group = () => service.addGroup({ name: "new", parentId: 0 }, asService);
 const template = () => service.saveManagedTemplate({ id: 0, name: `template ${next()}` }, asService);
 const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService);
@@ -303,6 +304,12 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   addGroup: { path: "/api/groups", body: { name: "new" } },
   changeGroup: made("/api/groups", group, { name: "newer" }),
   deleteGroup: made("/api/groups", group),
+  listPlaces: "/api/places",
+  addPlace: () => ({ path: "/api/places", body: { kind: "site", name: `site ${next()}` } }),
+  changePlace: made("/api/places", place, { rows: 4 }),
+  deletePlace: made("/api/places", place),
+  // A place without rigs, which exists only for those who see everything.
+  locatePlace: async () => ({ path: `/api/places/${(await place()).id}/locate`, body: {} }),
   listCommands: "/api/commands",
   // One that has ended, since the rig is read each time.
   cancelCommand: async () => {
@@ -446,6 +453,11 @@ listGroups             401  401   200  200  200  200  200  200  404  both
 addGroup               401  401   201  403  403  201  403  403  404
 changeGroup            401  401   200  403  403  200  403  403  404
 deleteGroup            401  401   200  403  403  200  403  403  404
+listPlaces             401  401   200  200  200  200  200  200  404
+addPlace               401  401   201  403  403  201  403  403  404
+changePlace            401  401   200  403  403  200  403  403  404
+deletePlace            401  401   200  403  403  200  403  403  404
+locatePlace            401  401   409  403  404  409  404  403  404
 listCommands           401  401   200  200  200  200  200  200  404  both
 cancelCommand          401  401   409  403  404  409  404  403  404
 savePoolGroup          401  401   200  403  403  200  403  403  404

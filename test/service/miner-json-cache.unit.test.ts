@@ -34,6 +34,8 @@ const figures: MinerFigures = {
   coinKey: "",
   algorithmKey: "",
   dual: null,
+  placeId: null,
+  power: null,
   groupId: 0,
   revenue: 0,
   earnings: unknownEarnings({ currency: "USD" }),

@@ -4,12 +4,15 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkJob } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { type RunStep, Step } from "../../contract/steps.ts";
+import { detail } from "../../messages/detail.ts";
 import type { RunResult, Store, StoredRun } from "../../store/index.ts";
 import type { Action, StepsOf } from "../commands/actions.ts";
 import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { minersInPlaces, visiblePlaces } from "../miners/placement.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { PowerTargets } from "../power/power-targets.ts";
+import type { PlaceBook } from "../places/place-book.ts";
 import { requestKeyOf } from "../request-key.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
@@ -25,7 +28,10 @@ import { messageOf, type RunRehearsal, type StepRunner } from "./step-runner.ts"
 import type { StepTargets } from "./step-targets.ts";
 import type { UsableLists } from "./usable-lists.ts";
 
-type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
+type BulkOperations = Pick<
+  MiningService,
+  "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction" | "locatePlace"
+>;
 
 export interface BulkContext {
   readonly registry: MinerRegistry;
@@ -40,6 +46,7 @@ export interface BulkContext {
   readonly book: PoolBook;
   readonly power: Pick<PowerTargets, "powerAfter">;
   readonly rates: { readonly currency: string };
+  readonly places: PlaceBook;
 }
 
 /** Concurrent jobs: in total, per user, and reserved for callers that are not users, such as the owner. */
@@ -48,6 +55,8 @@ const mostJobsOfUser = 5;
 const jobsReserved = 4;
 /** Miners that are looked at before other work gets its turn. */
 const rehearsedAtOnce = 1_000;
+/** Rigs of a place that are told at once to signal. */
+const locatedAtOnce = 64;
 
 /** Actions for many miners: runs whose steps are the action, or those of a template or a manual rule. */
 export class BulkActions implements BulkOperations {
@@ -79,16 +88,35 @@ export class BulkActions implements BulkOperations {
       const { results, preview } = await this.#rehearseAll(minerIds, cause, caller, rehearsed, body);
       return { id: (await store.runs.add({ ...newJob, preview }, results, requestKeyOf(caller))).id };
     }
-    this.#checkCapacity(caller);
-    const starting = { ...caller };
-    this.#starting.add(starting);
-    try {
+    return this.#withCapacity(caller, async () => {
       const isKnown = list === null && hasFormerValue(action);
       const before = isKnown ? await this.#before(action, minerIds, access) : null;
       return { id: (await runs.start(newJob, minerIds, steps, { caller, made, before })).id };
-    } finally {
-      this.#starting.delete(starting);
-    }
+    });
+  };
+
+  /** The rigs of a place signal where they are, and stop after some seconds, also if the service restarts meanwhile. */
+  readonly locatePlace: MiningService["locatePlace"] = async ({ id, on, seconds }, caller) => {
+    const { registry, places, accessBook, runs, runner, shares } = this.#context;
+    const access = accessBook.of(caller);
+    if (places.get(id) === undefined || visiblePlaces(places, registry, access)?.has(id) === false)
+      throw notFound("place", id);
+    const minerIds = minersInPlaces(places.within([id]), registry, access);
+    shares.take(caller, minerIds.length * costs.result);
+    const cause: RunCause = { kind: "bulk", key: "locate", id: 0 };
+    const made = runner.check(cause, caller);
+    const locate = (isOn: boolean): RunStep => Step.parse({ action: "locate", on: isOn });
+    const steps = on ? [locate(true), Step.parse({ wait: seconds }), locate(false)] : [locate(false)];
+    const pace = { parallel: locatedAtOnce, delay: 0 };
+    const { results } = await this.#rehearseAll(minerIds, cause, caller, [locate(on)], pace);
+    const able = results.flatMap(({ minerId, state }) => (state === "possible" ? [minerId] : []));
+    if (able.length === 0) throw new RigbridgeError("nothing.to.do", detail("place.noLocate"));
+    const parameters = { on, ...(on ? { seconds } : {}) };
+    const request = { actor: caller.actor, userId: caller.userId ?? null, action: "locate", parameters };
+    const newJob = { ...request, ...pace, dryRun: false };
+    return this.#withCapacity(caller, async () => ({
+      id: (await runs.start(newJob, able, steps, { caller, made })).id,
+    }));
   };
 
   readonly listBulkActions: MiningService["listBulkActions"] = async ({ request }, caller) => {
@@ -126,6 +154,18 @@ export class BulkActions implements BulkOperations {
     } catch (error) {
       if (error instanceof RigbridgeError && error.code === "not.found") return [];
       throw error;
+    }
+  }
+
+  /** Runs work that starts a job. Throws `too.many`. */
+  async #withCapacity<T>(caller: Caller, start: () => Promise<T>): Promise<T> {
+    this.#checkCapacity(caller);
+    const starting = { ...caller };
+    this.#starting.add(starting);
+    try {
+      return await start();
+    } finally {
+      this.#starting.delete(starting);
     }
   }
 

@@ -8,7 +8,7 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { CommandExecutor, CommandSpec } from "./command-executor.ts";
-import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
+import { addPool, changePool, locate, onPool, type Step, setControl } from "./steps.ts";
 
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 
@@ -149,7 +149,7 @@ export function actionSteps(book: PoolBook, power: PowerSteps, managed: ManagedS
       case "set_mode":
         return (minerId) => power.setting(minerId, "mode", action.mode ?? "", "mode");
       case "locate":
-        return sameForAll(setControl("locate", String(action.on), "on"));
+        return sameForAll(locate(action.on === true));
       case "add_pool":
         return pools(action, managed.addPool, loginsOf(action, access).map(addPool));
       case "change_pool": {

@@ -129,6 +129,16 @@ export const setControl =
     return { write, seconds, restarts, sets, proof: { by: "read", isDone, remark } };
   };
 
+/** Has a rig signal where it is, or ends that: a signal that lasts a moment ends automatically. */
+export const locate =
+  (on: boolean): Step =>
+  (reading) => {
+    const lastsMoment = reading.controls.some(({ key, kind }) => key === "locate" && kind === "trigger");
+    return lastsMoment && !on
+      ? "The signal of this rig ends automatically"
+      : setControl("locate", String(on), "on")(reading);
+  };
+
 /** Stops or starts. Refused if the rig is already stopped or mining, like `canStop` and `canStart`. */
 export const switchMining =
   (on: boolean): Step =>

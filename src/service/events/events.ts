@@ -170,6 +170,14 @@ export class Events {
     );
   }
 
+  /** Places have changed; every subscriber reads those that it sees. */
+  places(): void {
+    this.#add(
+      (id) => ({ id, type: "places", data: {} }),
+      () => true,
+    );
+  }
+
   /** A site was reached, or can no longer be: one event, with which the rows of all its miners change. */
   site(data: SiteChange, miners: Iterable<number>): void {
     this.#add(

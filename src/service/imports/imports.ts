@@ -44,7 +44,7 @@ const keptMs = 600_000;
 
 /** Lists of rigs, in and out. Previews are kept in memory: a restart drops them. */
 export function importOperations(context: ImportContext): ImportOperations {
-  const { registry, store, accessBook, addReal } = context;
+  const { registry, store, accessBook, addReal, placed } = context;
   const previews = new Map<number, Preview>();
   let lastId = 0;
   const forgetOld = (): void => {
@@ -85,6 +85,7 @@ export function importOperations(context: ImportContext): ImportOperations {
       };
       if (plan.added.length > 0) await addReal(put);
       else put();
+      placed(placing);
       const { error: _, ...counts } = countsOf(plan.rows);
       return counts;
     },

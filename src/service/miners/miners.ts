@@ -48,6 +48,8 @@ export interface MinerContext extends MinerInputContext {
   readonly settings: Sections<"poll" | "logins">;
   /** Runs `add`; the first real miner removes the demo miners. */
   readonly addReal: (add: () => void) => Promise<void>;
+  /** Called when a change of miners has added these places. */
+  readonly placed: (placing: Placing) => void;
 }
 
 /** Lists, adds, changes and removes miners. */
@@ -91,6 +93,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       refuseConflicts(placing, registry, access);
       const [added] = await store.miners.addAndChange([row], new Map(), placing.changes);
       if (added === undefined) throw new RigbridgeError("internal", "Nothing was written");
+      context.placed(placing);
       await context.addReal(() => {
         registry.put(added);
         registry.arrange();
@@ -112,6 +115,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       refuseConflicts(placing, registry, access);
       for (const row of await store.miners.addAndChange([], new Map([[id, patch]]), placing.changes)) registry.put(row);
       registry.arrange();
+      context.placed(placing);
       if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
       return detailed(id);
     },

@@ -62,6 +62,16 @@ export function visiblePlaces(
   return seen;
 }
 
+/** The miners in these places that this access sees. */
+export const minersInPlaces = (
+  placeIds: ReadonlySet<number>,
+  registry: Pick<MinerEntries, "entriesFor">,
+  access: Access,
+): number[] =>
+  Array.from(registry.entriesFor(access), ({ facts }) => facts).flatMap(({ id, placeId }) =>
+    placeId !== null && placeIds.has(placeId) ? [id] : [],
+  );
+
 function checkPosition({ placeId, position }: Placement, places: PlaceBook): void {
   if (position === null) return;
   if (placeId === null) throw invalid("position", detail("place.noPlace"));

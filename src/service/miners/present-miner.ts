@@ -127,6 +127,9 @@ export interface MinerFigures extends MinerWork {
   readonly status: MinerStatus;
   readonly running: boolean;
   readonly groupId: number;
+  readonly placeId: number | null;
+  /** W; null if unknown. */
+  readonly power: number | null;
   /** One entry for each of two simultaneous algorithms; the power counts toward the first. */
   readonly dual: readonly [MinerWork, MinerWork] | null;
   /** Whether its power and cost come from a nameplate. */
@@ -281,7 +284,7 @@ export const minerFigures = (
 
 /** The figures and their inputs. */
 function worthOf(
-  { id, demo, groupId, repair }: MinerFacts,
+  { id, demo, groupId, placeId, repair }: MinerFacts,
   { state, declared }: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ) {
@@ -311,6 +314,8 @@ function worthOf(
   const figures: MinerFigures = {
     demo,
     groupId,
+    placeId,
+    power,
     status,
     running: status === "Mining",
     ...first.work,

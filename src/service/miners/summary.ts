@@ -11,6 +11,7 @@ import { MoneySum } from "../money/money-total.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
+import { type PlaceSum, PlaceSums } from "./place-sums.ts";
 import type { MinerFigures, MinerWork, ProfitLack } from "./present-miner.ts";
 
 /** The farm's figures. A miner that cannot be reached or is in repair counts only in `total`. */
@@ -29,6 +30,8 @@ export interface Totals extends NoticeCounts {
   readonly groups: ReadonlyMap<number, MoneySum>;
   /** Those in repair that are directly in each group, by id. */
   readonly groupRepairs: ReadonlyMap<number, number>;
+  /** By id: the miners directly in each place. */
+  readonly places: ReadonlyMap<number, PlaceSum>;
 }
 
 /** Counts for the notices in a reply's metadata. */
@@ -130,11 +133,13 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const money = new MoneySum();
   const groups = new Map<number, MoneySum>();
   const groupRepairs = new Map<number, number>();
+  const places = new PlaceSums();
   let logins = 0;
   let login: string | null = null;
   for (const each of figures) {
     sum.total += 1;
     sum.demos += each.demo ? 1 : 0;
+    if (each.placeId !== null) places.add(each.placeId, each);
     if (each.inRepair) {
       sum.inRepair += 1;
       groupRepairs.set(each.groupId, (groupRepairs.get(each.groupId) ?? 0) + 1);
@@ -160,7 +165,18 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     }
   }
   const shares = { coins: [...coins.values()], algorithms: [...algorithms.values()] };
-  return { ...sum, lacks, earns: money.isEarning, logins, login, ...shares, money, groups, groupRepairs };
+  return {
+    ...sum,
+    lacks,
+    earns: money.isEarning,
+    logins,
+    login,
+    ...shares,
+    money,
+    groups,
+    groupRepairs,
+    places: places.byId,
+  };
 }
 
 function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {

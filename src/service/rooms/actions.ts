@@ -81,6 +81,7 @@ export function openActions(
       listBulkActions: bulk.listBulkActions,
       getBulkAction: bulk.getBulkAction,
       cancelBulkAction: bulk.cancelBulkAction,
+      locatePlace: bulk.locatePlace,
     },
   } satisfies ServiceRoom;
 }

@@ -93,6 +93,7 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
       book,
       power,
       rates,
+      places: core.places,
     }),
     runList: listRunner({ store, registry, accessBook, runs, runner, usable }),
     programMistakes,

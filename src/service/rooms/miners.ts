@@ -13,9 +13,11 @@ import { noticeKeys } from "../miners/miner-notices.ts";
 import { MinerRegistry } from "../miners/miner-registry.ts";
 import { minerRows, rowsOfRegistry } from "../miners/miner-rows.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "../miners/miners.ts";
+import { placeOperations } from "../miners/places.ts";
 import { cachedTotals, summaries } from "../miners/summary.ts";
 import { FarmNotices } from "../notifications/notices.ts";
 import { presentNotification } from "../notifications/notifications.ts";
+import { placeDefaults } from "../places/stored-locations.ts";
 import { powerRules } from "../power/power-permission.ts";
 import { PowerTargets } from "../power/power-targets.ts";
 import type { ServiceRoom } from "../room.ts";
@@ -111,6 +113,13 @@ export function openMiners(core: Core) {
     registry.renew();
     registry.arrange();
   });
+  const placesChanged = async (ids: ReadonlySet<number>): Promise<void> => {
+    await placeDefaults(shown.now, store, core.places);
+    if (shown.now.defaults.some(({ location }) => location !== undefined)) registry.renew();
+    else registry.renewPlaced(ids);
+    registry.arrange();
+    events.places();
+  };
   const usable = new UsableLists({ store, accessBook, book, registry });
   const context = minerContext(core, registry, usable);
   const encoded = encodedMiners(context);
@@ -130,6 +139,7 @@ export function openMiners(core: Core) {
       ...minerOperations(context),
       listMinerRows: rows.listMinerRows,
       getSummary: async (_input, caller) => summary.of(caller),
+      ...placeOperations({ ...context, alarms: () => core.alarms.counts(), changed: placesChanged }),
       ...groupOperations(
         store,
         accessBook,
@@ -217,6 +227,9 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
     totals: cachedTotals(registry),
     settings: settings.part("tests of logins", ["poll", "logins"]).now,
     manualRules: (access) => usable.manualRules(access),
+    placed: ({ added }) => {
+      if (added.length > 0) core.events.places();
+    },
     addReal: async (add) => {
       const isFirst = registry.isDemoOnly;
       add();
