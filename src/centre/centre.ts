@@ -537,7 +537,7 @@ class Centre {
 
   /** The share of a site in a bulk action; undefined if it has none. */
   #shareOf(site: Site, body: Input<"startBulkAction">): Share | undefined {
-    const { miners, groups, all, ...rest } = body;
+    const { miners, groups, places, all, ...rest } = body;
     if (miners !== undefined) {
       const its = miners.filter((each) => siteOf(each) === site.id);
       return its.length === 0
@@ -553,6 +553,12 @@ class Centre {
       const isWhole = site.id !== 0 && its.includes(0);
       const share = isWhole ? { ...rest, all: true as const } : { ...rest, groups: its };
       return its.length === 0 ? undefined : { site: site.id, body: share, miners: minersIn(site, its) };
+    }
+    if (places !== undefined) {
+      // A path is one of this service: those of other sites are named by their numbers.
+      const its = places.filter((each) => (typeof each === "number" ? siteOf(each) : 0) === site.id);
+      const there = its.map((each) => (typeof each === "number" ? numberThere(each) : each));
+      return its.length === 0 ? undefined : { site: site.id, body: { ...rest, places: there }, miners: [] };
     }
     const known = numbersAt(site.id, site.rows.keys());
     return all === true && site.rows.size > 0 ? { site: site.id, body: { ...rest, all }, miners: known } : undefined;

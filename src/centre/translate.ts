@@ -14,7 +14,7 @@ export interface SiteName {
 export const numberKeys: ReadonlySet<string> = new Set([
   ...["id", "ids", "minerId", "minerID", "miner", "miners", "removed", "hostId", "poolId", "pool_id", "pools"],
   ...["addedPools", "rule_id", "ruleId", "template_id", "commandId", "ownerId", "scheduleId", "tokenId", "run"],
-  ...["userId", "makerId", "placeId", "place"],
+  ...["userId", "makerId", "placeId", "place", "places"],
 ]);
 
 /** The same for groups, where 0 is what is in no group: at a site, what is directly in the site. */

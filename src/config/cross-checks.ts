@@ -424,6 +424,8 @@ function automation(
         ),
       ),
     },
+    // Those of the store, where locations of this file add theirs when it is read.
+    places: null,
     // All that names sites is checked together: see unknownSites.
     sites: null,
     hasMessages: config.mqtt !== undefined,

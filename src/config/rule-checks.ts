@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { didYouMean } from "../contract/nearest.ts";
+import type { PlaceName } from "../contract/places.ts";
 import { conditionsIn } from "../contract/rule-conditions.ts";
 import type { MaintenanceSettings, Places, RuleSettings, ScheduleSettings, Scope } from "../contract/rules.ts";
 import { everySite, hereName, runsHere } from "../contract/runs-at.ts";
@@ -26,8 +27,15 @@ export interface KnownNames {
   readonly isLimited?: boolean;
   readonly hasMessages: boolean;
   readonly programs: boolean;
+  /** Null: they are not checked. */
+  readonly places: KnownPlaces | null;
   /** Names of other sites; null: they are not checked. */
   readonly sites: ReadonlySet<string> | null;
+}
+
+export interface KnownPlaces {
+  has(place: PlaceName): boolean;
+  readonly paths: Iterable<string>;
 }
 
 /** What a site has is known there alone. */
@@ -43,6 +51,7 @@ const elsewhere: KnownNames = {
   pools: any,
   channels: any,
   hooks: any,
+  places: null,
   sites: null,
   targets: null,
   hasMessages: true,
@@ -140,7 +149,8 @@ function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames):
   ];
 }
 
-const placeFindings = ({ groups = [], miners = [] }: Places, path: Path, known: KnownNames): Finding[] => [
+const placeFindings = ({ groups = [], miners = [], places = [] }: Places, path: Path, known: KnownNames): Finding[] => [
+  ...places.flatMap((place, index) => unknownPlace(place, known.places, [...path, "places", index])),
   ...groups.flatMap((name, index) => unknown(name, "group", known.groups, [...path, "groups", index])),
   ...miners.flatMap((name, index) =>
     // A uid may be a MAC, which only the rig itself reports.
@@ -152,6 +162,11 @@ const unknown = (name: string, what: string, known: ReadonlySet<string> | undefi
   known === undefined || known.has(name)
     ? []
     : [{ path, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }];
+
+const unknownPlace = (place: PlaceName, known: KnownPlaces | null, path: Path): Finding[] =>
+  known === null || known.has(place)
+    ? []
+    : [{ path, message: `there is no place ${place}${didYouMean(String(place), known.paths)}` }];
 
 function unknownChannel(name: string, { channels, isLimited }: KnownNames, path: Path): Finding[] {
   if (isLimited !== true || channels.has(name)) return unknown(name, "channel", channels, path);

@@ -6,6 +6,7 @@ import { naming } from "./form-kind.ts";
 import { keyWording } from "./idempotency.ts";
 import { Line } from "./line.ts";
 import { didYouMean } from "./nearest.ts";
+import { PlaceName } from "./places.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { quantityIn } from "./quantity.ts";
@@ -683,6 +684,11 @@ export const SummaryHistoryQuery = HistoryQuery.extend({
     "only miners in this group (id or name) and its groups; 0 = no group; default: all that the caller sees",
     1,
   ).optional(),
+  place: parameter(
+    z.union([Id, z.string().min(1).max(400)]),
+    "only miners in this site, building or row (id or path such as Texas/B1); for callers who see all groups",
+    "Texas/B1",
+  ).optional(),
   algorithm: parameter(
     z.string().min(1).max(64),
     "id or name of the algorithm of the hash rate; default: the one that most miners mined in this time",
@@ -834,7 +840,7 @@ interface BulkActionInput {
   readonly orReboot?: boolean | undefined;
 }
 
-/** An action for many miners, which exactly one of `miners`, `groups` and `all` selects. */
+/** An action for many miners, which exactly one of `miners`, `groups`, `places` and `all` selects. */
 export const BulkBody = z
   .object({
     action: z.enum(minerActions),
@@ -848,6 +854,12 @@ export const BulkBody = z
       .describe("for restart: reboot rigs that cannot restart only their mining software"),
     miners: someIds.optional().describe("ids"),
     groups: someGroups.optional().describe("ids or names, nested groups included; 0 = miners without a group"),
+    places: z
+      .array(PlaceName)
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe("ids or paths such as Texas/B1, with the places inside them"),
     all: z.literal(true).optional(),
     parallel: z.int().min(1).max(256).default(16).describe("rigs that are sent the action at once"),
     delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),
@@ -870,6 +882,7 @@ export const BulkBody = z
     },
   )
   .refine(
-    ({ miners, groups, all }) => [miners, groups, all].filter((each) => each !== undefined).length === 1,
-    "name exactly one of miners, groups and all",
+    ({ miners, groups, places, all }) =>
+      [miners, groups, places, all].filter((each) => each !== undefined).length === 1,
+    "name exactly one of miners, groups, places and all",
   );

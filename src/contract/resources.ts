@@ -911,7 +911,7 @@ export const Market = z.object({
 export interface Market extends z.infer<typeof Market> {}
 
 export const moneyPeriods = ["day", "month"] as const;
-export const moneySubjects = ["miner", "group", "coin", "algorithm"] as const;
+export const moneySubjects = ["miner", "group", "place", "coin", "algorithm"] as const;
 
 const moneySums = {
   period: text.describe("local date, 2026-11-22, or month, 2026-11"),
@@ -936,7 +936,7 @@ export const MoneyReport = z.object({
     .array(
       z.object({
         ...moneySums,
-        id: int.nullable().describe("of the miner or group; null for coins and algorithms"),
+        id: int.nullable().describe("of the miner, group or place; null for coins and algorithms"),
         name: text.describe("empty for a coin or algorithm that was unknown"),
       }),
     )

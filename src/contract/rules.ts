@@ -4,6 +4,7 @@ import { Duration } from "./duration.ts";
 import { asked, naming, type Reference } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
 import { SiteCopy } from "./owned.ts";
+import { PlaceName } from "./places.ts";
 import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from "./rule-conditions.ts";
 import { Key, Steps } from "./steps.ts";
 
@@ -20,6 +21,12 @@ const places = {
   miners: names("miner", "names or uids of miners"),
   sites: names("site", "sites of the miners' locations"),
   racks: names("rack", "racks of the miners' locations"),
+  places: z
+    .array(PlaceName)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("places by id or path, such as Texas/B1; those inside are included"),
 };
 
 /** The miners that match every given key, except those of `not`. */
@@ -186,6 +193,7 @@ const windowShape = {
   groups: places.groups,
   racks: places.racks,
   sites: places.sites,
+  places: places.places,
   miners: places.miners,
   runsAt,
 };

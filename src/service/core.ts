@@ -26,7 +26,7 @@ import { Alarms } from "./notifications/alarms.ts";
 import { ChannelBook } from "./notifications/channel-book.ts";
 import { Hooks } from "./notifications/hooks.ts";
 import type { ServiceOptions } from "./options.ts";
-import { PlaceBook } from "./places/place-book.ts";
+import { placesOf } from "./places/place-book.ts";
 import { placeDefaults, placeStoredLocations } from "./places/stored-locations.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer } from "./repeat.ts";
@@ -49,7 +49,7 @@ export async function openCore(options: ServiceOptions) {
   await declareCoins(config, store);
   const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
-  const places = new PlaceBook(store.places);
+  const places = placesOf(store);
   await placeStoredLocations(options.store, places);
   await declareAll(config, store, coins, places);
   await placeDefaults(config, store, places);

@@ -60,7 +60,7 @@ const rooms: Arrows = {
   money: ["settings", "users"],
   market: ["money", "users"],
   miners: ["money", "notifications", "places", "settings", "users"],
-  history: ["miners", "settings", "users"],
+  history: ["miners", "places", "settings", "users"],
   events: ["miners", "users"],
   discovery: ["miners", "notifications", "settings", "users"],
   imports: ["miners", "places", "users"],
@@ -69,7 +69,18 @@ const rooms: Arrows = {
   power: ["commands", "miners", "money", "notifications", "settings", "users"],
   facility: ["commands", "miners", "money", "notifications", "settings", "users"],
   trials: ["market", "money", "power"],
-  automation: ["commands", "events", "history", "miners", "money", "notifications", "places", "power", "settings", "users"],
+  automation: [
+    "commands",
+    "events",
+    "history",
+    "miners",
+    "money",
+    "notifications",
+    "places",
+    "power",
+    "settings",
+    "users",
+  ],
 };
 
 /** Edges between siblings that break a rule today. An entry that is no longer needed fails the test: delete it. */

@@ -5,7 +5,9 @@ import type { Store } from "../../store/index.ts";
 import type { Action } from "../commands/actions.ts";
 import { groupFinder, minersInSections, noGroup } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { minersInPlaces, placeFinder } from "../miners/placement.ts";
 import { walkGroups } from "../nested-groups.ts";
+import { placesOf } from "../places/place-book.ts";
 import type { Access } from "../users/access.ts";
 
 type Body = Input<"startBulkAction">;
@@ -33,7 +35,7 @@ export function bulkRequest(
 const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { ...action, orReboot } : action);
 
 function targetsOf(
-  { miners, groups }: Body,
+  { miners, groups, places }: Body,
   registry: MinerRegistry,
   store: Store,
   access: Access,
@@ -48,6 +50,22 @@ function targetsOf(
     const minerIds = minersInSections([...ids].flatMap((id) => sections.get(id) ?? []));
     const empty = absent.named.length === 0 && minerIds.length === 0;
     return { minerIds, mistaken: empty ? oneMistake("groups", "these groups have no miners") : absent };
+  }
+  if (places !== undefined) {
+    const find = placeFinder(placesOf(store), registry, access);
+    const found = places.map(find);
+    const named = found.flatMap((each, index) =>
+      typeof each === "number" ? [] : [{ path: `places[${index}]`, ...each }],
+    );
+    const ids = found.filter((each) => typeof each === "number");
+    const minerIds = minersInPlaces(placesOf(store).within(ids), registry, access);
+    const empty = named.length === 0 && minerIds.length === 0;
+    return {
+      minerIds,
+      mistaken: empty
+        ? oneMistake("places", "these places have no miners")
+        : { named: named.slice(0, namedMistakes), more: Math.max(0, named.length - namedMistakes) },
+    };
   }
   const minerIds = Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
   return { minerIds, mistaken: minerIds.length === 0 ? oneMistake("all", "there are no miners") : noMistakes };

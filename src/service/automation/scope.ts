@@ -1,6 +1,7 @@
 import type { Places, Scope } from "../../contract/rules.ts";
 import type { MinerFacts } from "../miners/present-miner.ts";
 import { withInnerGroups } from "../nested-groups.ts";
+import type { PlaceBook } from "../places/place-book.ts";
 
 interface NamedGroup {
   readonly id: number;
@@ -9,25 +10,30 @@ interface NamedGroup {
 }
 
 /**
- * Whether a miner is in a scope. A scope may name groups and miners that do not exist yet, so names are looked up when
+ * Whether a miner is in a scope. A scope may name groups, places and miners that do not exist yet, so names are looked up when
  * the test is made.
  */
 export function scopeTest(
   scope: Scope | undefined,
   groups: readonly NamedGroup[],
+  book: PlaceBook,
 ): (facts: MinerFacts, uid: string | null) => boolean {
   if (scope === undefined) return () => true;
   const { not, ...places } = scope;
-  const tests = placeTests(places, groups);
-  const exceptions = not === undefined ? [] : placeTests(not, groups);
+  const tests = placeTests(places, groups, book);
+  const exceptions = not === undefined ? [] : placeTests(not, groups, book);
   return (facts, uid) => tests.every((fits) => fits(facts, uid)) && !exceptions.some((fits) => fits(facts, uid));
 }
 
 type Fits = (facts: MinerFacts, uid: string | null) => boolean;
 
 /** Whether a miner is at one of these locations. */
-export function placeTests(places: Places, groups: readonly NamedGroup[]): Fits[] {
+export function placeTests(places: Places, groups: readonly NamedGroup[], book: PlaceBook): Fits[] {
   const tests: Fits[] = [];
+  if (places.places !== undefined) {
+    const ids = book.within(places.places.flatMap((place) => book.called(place)).map(({ row }) => row.id));
+    tests.push(({ placeId }) => placeId !== null && ids.has(placeId));
+  }
   if (places.groups !== undefined) {
     const names = new Set(places.groups);
     const ids = withInnerGroups(

@@ -4,13 +4,14 @@ import { enabled } from "../crud.ts";
 import { linkKey, namedBy } from "../links.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import { placesOf } from "../places/place-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { accessOfMaker, isMaker } from "./rights.ts";
 import { runsRowHere } from "./rule-rows.ts";
 import { scopeTest } from "./scope.ts";
 
 interface UsableListsOptions {
-  readonly store: Pick<Store, "groups" | "rules" | "templates">;
+  readonly store: Pick<Store, "groups" | "places" | "rules" | "templates">;
   readonly accessBook: AccessBook;
   readonly book: Pick<PoolBook, "addList">;
   readonly registry: Pick<MinerRegistry, "entriesFor" | "isDemoOnly">;
@@ -19,7 +20,10 @@ interface UsableListsOptions {
 /** The manual rules and templates that a user can run: all others, and their names, are hidden from that user. */
 export class UsableLists {
   readonly #options: UsableListsOptions;
-  readonly #scopes = new WeakMap<object, { groups: readonly StoredGroup[]; fits: ReturnType<typeof scopeTest> }>();
+  readonly #scopes = new WeakMap<
+    object,
+    { groups: readonly StoredGroup[]; places: unknown; fits: ReturnType<typeof scopeTest> }
+  >();
 
   constructor(options: UsableListsOptions) {
     this.#options = options;
@@ -71,12 +75,13 @@ export class UsableLists {
   }
 
   #scopeOf(row: Stored<StoredRule>): ReturnType<typeof scopeTest> {
-    const groups = this.#options.store.groups.all();
+    const { store } = this.#options;
+    const [groups, places] = [store.groups.all(), store.places.all()];
     const known = this.#scopes.get(row);
-    if (known?.groups === groups) return known.fits;
+    if (known?.groups === groups && known.places === places) return known.fits;
     const { data } = RuleSettings.safeParse(row.definition ?? { name: row.name });
-    const fits = scopeTest(data?.scope, enabled(this.#options.store.groups));
-    this.#scopes.set(row, { groups, fits });
+    const fits = scopeTest(data?.scope, enabled(store.groups), placesOf(store));
+    this.#scopes.set(row, { groups, places, fits });
     return fits;
   }
 }

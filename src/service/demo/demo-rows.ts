@@ -5,13 +5,13 @@ import { enabled } from "../crud.ts";
 import { declareAll } from "../declare.ts";
 import { emptyManagedMiner } from "../hosts/managed.ts";
 import type { Coins } from "../money/coins.ts";
-import { PlaceBook } from "../places/place-book.ts";
+import { placesOf } from "../places/place-book.ts";
 import type { Calls } from "../users/guard.ts";
 import type { Demo } from "./demo.ts";
 
 /** Brings its rows in line with its configuration; the host and its miner have no place there. */
 export async function declareDemo({ config, host, rows }: Demo, coins: Coins): Promise<void> {
-  await declareAll(config, rows, coins, new PlaceBook(rows.places));
+  await declareAll(config, rows, coins, placesOf(rows));
   if (host === undefined) return;
   const { hostname, description, digest, software, miner } = host;
   const groupId = enabled(rows.groups).find(({ name }) => name === host.group)?.id ?? 0;

@@ -1,17 +1,22 @@
-import { invalidAll } from "../../contract/problems.ts";
+import { invalid, invalidAll } from "../../contract/problems.ts";
 import type { SummaryHistory } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import { allMiners, type FarmStep, farmFigures, farmSpans, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { placeIdOf } from "../miners/placement.ts";
+import { placesOf } from "../places/place-book.ts";
 import type { Sections } from "../settings/live-settings.ts";
-import type { Access, AccessBook } from "../users/access.ts";
+import { type Access, type AccessBook, needsAll } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { mostPoints, mostReadings, rangeOf, rounded, tooManyPoints } from "./history.ts";
+import { seriesOfPlace } from "./place-series.ts";
 
 export interface FarmHistoryContext {
   readonly store: Store;
   readonly demoStore: Store;
+  readonly registry: Pick<MinerRegistry, "entriesFor">;
   readonly accessBook: AccessBook;
   readonly shares: ReadShares;
   /** The id of an algorithm by any of its names; undefined for an unknown name. */
@@ -26,9 +31,9 @@ export interface FarmHistoryContext {
 export const farmHistoryOperations = (context: FarmHistoryContext): Pick<MiningService, "getSummaryHistory"> => ({
   getSummaryHistory: (input, caller) =>
     context.shares.inTurn(() => {
-      const { store, accessBook, shares, now } = context;
+      const { accessBook, shares, now } = context;
       const access = accessBook.of(caller);
-      const groups = seriesOf(input, access, store);
+      const groups = seriesOf(input, access, context);
       shares.take(caller, costs.look);
       const { from, to, step, mistakes } = rangeOf(input, now(), farmSpans.raw);
       const samples = mistakes.length > 0 ? 0 : groups.length * samplesIn(from, to, context);
@@ -54,7 +59,20 @@ interface Asked {
 }
 
 /** Disjoint groups that together contain all requested miners. */
-function seriesOf({ group }: Input<"getSummaryHistory">, access: Access, { groups }: Store): number[] {
+function seriesOf(
+  { group, place }: Input<"getSummaryHistory">,
+  access: Access,
+  { store, registry }: FarmHistoryContext,
+): number[] {
+  const { groups } = store;
+  if (group !== undefined && place !== undefined) throw invalid("place", "cannot be given together with group");
+  if (place !== undefined) {
+    needsAll(access);
+    const id = placeIdOf(place, store, registry, access);
+    if (placesOf(store).get(id)?.row.kind === "rack")
+      throw invalid("place", "is a rack, of which only its miners have a history; give a row, a building or a site");
+    return [seriesOfPlace(id)];
+  }
   if (group !== undefined) return [groupIdOf(group, groups, access)].filter((id) => access.seesGroup(id));
   if (access.all) return [allMiners];
   const seen = enabled(groups).filter(({ id }) => access.seesGroup(id));

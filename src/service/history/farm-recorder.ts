@@ -6,8 +6,10 @@ import { isDemo } from "../miners/declared-miner.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { lineOf } from "../nested-groups.ts";
+import { placesOf } from "../places/place-book.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { FarmSums } from "./group-sums.ts";
+import { seriesAround } from "./place-series.ts";
 
 export interface FarmRecorderOptions {
   readonly registry: MinerRegistry;
@@ -31,7 +33,7 @@ const summedAtOnce = 250;
 const startupMs = 300_000;
 
 /**
- * Records the sums of the farm and of each group once a minute, so that no request has to add up histories. Rigs in repair
+ * Records the sums of the farm, and of each group and place, once a minute, so that no request has to add up histories. Rigs in repair
  * are left out.
  */
 export class FarmRecorder {
@@ -71,17 +73,22 @@ export class FarmRecorder {
   async #moment(entries: readonly Entry[], time: number): Promise<FarmMoment> {
     const { registry, store, rates } = this.#options;
     const lines = new Map<number, readonly number[]>();
+    const placeLines = new Map<number, readonly number[]>();
+    const places = placesOf(store);
     const sums = new FarmSums();
     for (const [index, { facts, rig }] of entries.entries()) {
       if (index > 0 && index % summedAtOnce === 0) await turn();
       const line = lines.get(facts.groupId) ?? lineOf(facts.groupId, store.groups);
       lines.set(facts.groupId, line);
+      const around = placeLines.get(facts.placeId ?? 0) ?? seriesAround(facts.placeId, places);
+      placeLines.set(facts.placeId ?? 0, around);
+      const series = around.length === 0 ? line : [...line, ...around];
       const figures = registry.display.jsonCache.current(facts.id)?.figures;
       const power = briefOf(rig.state)?.readings.power ?? null;
-      if (figures === undefined) sums.add(line, power, undefined);
+      if (figures === undefined) sums.add(series, power, undefined);
       else {
         const { running, earnings, dual } = figures;
-        sums.add(line, power, { running, earnings, works: dual ?? [figures] });
+        sums.add(series, power, { running, earnings, works: dual ?? [figures] });
       }
     }
     return sums.at(time, rates.currency);

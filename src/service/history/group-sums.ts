@@ -13,7 +13,7 @@ export interface SummedFigures extends Pick<MinerFigures, "running"> {
 export class FarmSums {
   readonly #groups = new Map<number, GroupSums>();
 
-  /** `groups`: its group and those around it. `power`: W. Without figures the miner only counts. */
+  /** `groups`: its group and those around it, and the series of its places. `power`: W. Without figures the miner only counts. */
   add(groups: readonly number[], power: number | null, figures: SummedFigures | undefined): void {
     for (const id of [allMiners, ...groups]) {
       const sums = this.#groups.get(id) ?? new GroupSums();

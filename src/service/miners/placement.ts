@@ -1,9 +1,11 @@
+import { didYouMean } from "../../contract/nearest.ts";
+import type { PlaceName } from "../../contract/places.ts";
 import { invalid, thing } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
-import type { Stored, StoredMiner } from "../../store/index.ts";
-import type { PlaceBook } from "../places/place-book.ts";
+import type { Store, Stored, StoredMiner } from "../../store/index.ts";
+import { type PlaceBook, type PlaceNode, placesOf } from "../places/place-book.ts";
 import type { Placement, Placing, PositionConflict } from "../places/placing.ts";
 import type { Access } from "../users/access.ts";
 import { blankMiner } from "./declared-miner.ts";
@@ -60,6 +62,38 @@ export function visiblePlaces(
     )
       seen.add(node.row.id);
   return seen;
+}
+
+/** Finds a place by its id or path and returns its id, or the reason why it was not found. */
+export function placeFinder(
+  places: PlaceBook,
+  registry: Pick<MinerEntries, "entriesFor">,
+  access: Access,
+): (place: PlaceName) => number | { readonly message: string } {
+  const visible = visiblePlaces(places, registry, access);
+  const isSeen = ({ row }: PlaceNode): boolean => visible === null || visible.has(row.id);
+  return (place) => {
+    const [first, another] = places.called(place).filter(isSeen);
+    if (another !== undefined) return { message: `there are several places ${place}; give the id` };
+    if (first !== undefined) return first.row.id;
+    const paths = places
+      .all()
+      .filter(isSeen)
+      .map(({ path }) => path);
+    return { message: `there is no place ${place}${didYouMean(String(place), paths)}` };
+  };
+}
+
+/** The id of a place. Throws `input.invalid` at `place`. */
+export function placeIdOf(
+  place: PlaceName,
+  store: Pick<Store, "places">,
+  registry: Pick<MinerEntries, "entriesFor">,
+  access: Access,
+): number {
+  const found = placeFinder(placesOf(store), registry, access)(place);
+  if (typeof found === "number") return found;
+  throw invalid("place", found.message);
 }
 
 /** The miners in these places that this access sees. */

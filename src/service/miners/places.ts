@@ -22,13 +22,15 @@ export interface PlaceContext {
   readonly totals: (access: Access) => Totals;
   /** Open notifications by miner. */
   readonly alarms: () => ReadonlyMap<number, number>;
+  /** Drops what was recorded of a place. */
+  readonly forget: (id: number) => Promise<void>;
   /** Called when these places, or what they contain, are others. */
   readonly changed: (ids: ReadonlySet<number>) => Promise<void>;
 }
 
 /** Sites, buildings, rows and racks. */
 export function placeOperations(context: PlaceContext): PlaceOperations {
-  const { store, places, accessBook, changed } = context;
+  const { store, places, accessBook, forget, changed } = context;
   const shown = (id: number, access: Access): Place => {
     const node = places.get(id);
     if (node === undefined) throw new RigbridgeError("internal", "Nothing was written");
@@ -80,6 +82,7 @@ export function placeOperations(context: PlaceContext): PlaceOperations {
           }),
         ],
       );
+      await forget(id);
       await changed(affected);
       return done(`Place ${name} removed`);
     },

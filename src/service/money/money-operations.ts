@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { invalid, invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { MoneyReport } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
-import type { MoneyDays, MoneySums, Store, Stored, StoredGroup } from "../../store/index.ts";
+import type { MoneyDays, MoneyRow, MoneySums, Store, Stored, StoredGroup } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
@@ -27,6 +27,10 @@ export interface MoneyContext {
   readonly now: () => number;
   /** The name of a miner; undefined if it was removed. */
   readonly nameOf: (minerId: number) => string | undefined;
+  /** The place of a miner now and those around it. */
+  readonly placesOf: (minerId: number) => readonly number[];
+  /** The path of a place; undefined if it was removed. */
+  readonly pathOf: (placeId: number) => string | undefined;
   /** Throws `not.found`, also for a miner that is hidden from the caller. */
   readonly idOf: (miner: string | number, caller: Caller) => number;
 }
@@ -47,15 +51,25 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
     const { by, of, from, to } = spanOf(input, context);
     await save();
     const parents = parentsIn(enabled(context.store.groups).filter(({ id }) => access.seesGroup(id)));
+    const subjectsOf = ({ groupId, subject }: MoneyRow): readonly (number | string)[] => {
+      if (of === "group") return withOuter(groupId, parents);
+      return of === "place" ? context.placesOf(Number(subject)) : [subject];
+    };
+    const ofRows = of === "place" ? "miner" : of;
     const lines = new Lines();
     const totals = new Lines();
     for (const date of datesIn(await days.dates(), from, to)) {
       await shares.measuredRead(caller, 0, async () => {
-        for (const row of await days.sums({ from: date, to: date, letters: by === "day" ? 10 : 7, of, currency })) {
+        for (const row of await days.sums({
+          from: date,
+          to: date,
+          letters: by === "day" ? 10 : 7,
+          of: ofRows,
+          currency,
+        })) {
           if (!access.seesGroup(row.groupId)) continue;
           totals.add(row.period, 0, row);
-          for (const subject of of === "group" ? withOuter(row.groupId, parents) : [row.subject])
-            lines.add(row.period, subject, row);
+          for (const subject of subjectsOf(row)) lines.add(row.period, subject, row);
         }
       });
       if (lines.size > mostRows)
@@ -221,9 +235,10 @@ function present(period: string, sums: MoneySums): MoneyReport["totalList"][numb
   };
 }
 
-function named(of: MoneyReport["of"], subject: string | number, { coins, store, nameOf }: MoneyContext) {
+function named(of: MoneyReport["of"], subject: string | number, { coins, store, nameOf, pathOf }: MoneyContext) {
   if (typeof subject === "number") {
     if (of === "miner") return { id: subject, name: nameOf(subject) ?? `Miner ${subject} (removed)` };
+    if (of === "place") return { id: subject, name: pathOf(subject) ?? `Place ${subject} (removed)` };
     const group = store.groups.get(subject);
     if (subject === 0) return { id: 0, name: "" };
     return { id: subject, name: group?.disabled === false ? group.name : `Group ${subject} (removed)` };

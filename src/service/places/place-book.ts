@@ -1,3 +1,4 @@
+import type { PlaceName } from "../../contract/places.ts";
 import type { Location } from "../../contract/resources.ts";
 import type { Store, Stored, StoredPlace } from "../../store/index.ts";
 
@@ -16,6 +17,15 @@ export interface PlaceNode {
   /** Names from the top: `Texas/B1/R07`. */
   readonly path: string;
   readonly location: PlaceLocation;
+}
+
+const books = new WeakMap<object, PlaceBook>();
+
+/** The tree of a store's places, one for all who ask. */
+export function placesOf({ places }: Pick<Store, "places">): PlaceBook {
+  const book = books.get(places) ?? new PlaceBook(places);
+  books.set(places, book);
+  return book;
 }
 
 /** The tree of places, built anew when a place has changed. */
@@ -42,7 +52,14 @@ export class PlaceBook {
     return id === null ? this.#now().tops : (this.get(id)?.children ?? []);
   }
 
-  /** A place and all inside it. */
+  /** A place and those around it, itself first. */
+  lineOf(id: number | null): readonly number[] {
+    const ids: number[] = [];
+    for (let node = this.get(id); node !== undefined; node = node.parent ?? undefined) ids.push(node.row.id);
+    return ids;
+  }
+
+  /** These places and all inside them. */
   within(ids: Iterable<number>): ReadonlySet<number> {
     const found = new Set<number>();
     const add = ({ row, children }: PlaceNode): void => {
@@ -60,6 +77,12 @@ export class PlaceBook {
   /** The places with this path, in any case. */
   named(path: string): readonly PlaceNode[] {
     return this.#now().byPath.get(plainName(path)) ?? [];
+  }
+
+  /** The places that an id or a path names. */
+  called(place: PlaceName): readonly PlaceNode[] {
+    const node = typeof place === "number" ? this.get(place) : undefined;
+    return typeof place === "string" ? this.named(place) : node === undefined ? [] : [node];
   }
 
   /** The sites, buildings and racks with this location: racks of several rows may have the same. */

@@ -58,7 +58,7 @@ export function openActions(
     const rule = manualRule(action, caller);
     if (rule === undefined) return bulk.startBulkAction(body, caller);
     const miners = inScope(rule, minerIds);
-    const { all: _, groups: __, ...rest } = body;
+    const { all: _, groups: __, places: ___, ...rest } = body;
     const start = async (begun: (runId: number) => void = () => undefined) => {
       const started = await bulk.startBulkAction({ ...rest, miners }, caller);
       begun(started.id);

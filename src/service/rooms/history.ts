@@ -29,6 +29,7 @@ export function openHistory(core: Core, { registry }: Miners) {
       ),
       ...farmHistoryOperations({
         store,
+        registry,
         accessBook,
         shares,
         now,

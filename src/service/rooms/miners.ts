@@ -6,6 +6,7 @@ import type { Core } from "../core.ts";
 import { enabled } from "../crud.ts";
 import { eventLimits } from "../events/events.ts";
 import { outletsIn } from "../facility/devices.ts";
+import { seriesOfPlace } from "../history/place-series.ts";
 import { ManagedMiners } from "../hosts/managed-miners.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import { groupOperations } from "../miners/groups.ts";
@@ -139,7 +140,12 @@ export function openMiners(core: Core) {
       ...minerOperations(context),
       listMinerRows: rows.listMinerRows,
       getSummary: async (_input, caller) => summary.of(caller),
-      ...placeOperations({ ...context, alarms: () => core.alarms.counts(), changed: placesChanged }),
+      ...placeOperations({
+        ...context,
+        alarms: () => core.alarms.counts(),
+        forget: (id) => store.farmSamples.forget(seriesOfPlace(id)),
+        changed: placesChanged,
+      }),
       ...groupOperations(
         store,
         accessBook,

@@ -10,7 +10,7 @@ import type { Miners } from "./miners.ts";
 
 /** Coins, pools, and the earnings and costs of miners. */
 export function openMoney(core: Core, { registry, managed, ledgers, power }: Miners) {
-  const { store, now, coins, book, accessBook, shares, tariffs, prices, rates, localTime } = core;
+  const { store, now, coins, book, accessBook, shares, tariffs, prices, rates, localTime, places } = core;
   const economics = economicsOf({
     tariffs,
     prices,
@@ -43,6 +43,8 @@ export function openMoney(core: Core, { registry, managed, ledgers, power }: Min
         rates,
         localTime,
         nameOf: (id) => registry.find(id)?.facts.name,
+        placesOf: (id) => places.lineOf(registry.find(id)?.facts.placeId ?? null),
+        pathOf: (id) => places.get(id)?.path,
         idOf: (miner, caller) => registry.idFor(miner, accessBook.of(caller)),
       }),
     },

@@ -30,6 +30,7 @@ test("every ready-made rule is right by itself, and off until it is used", async
         pools: new Set(["Main"]),
         hasMessages: false,
         programs: false,
+        places: null,
         sites: null,
       }),
     ).toEqual([]);

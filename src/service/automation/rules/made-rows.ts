@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import { pathText } from "../../../config/cross-checks.ts";
 import type { Finding } from "../../../config/document.ts";
-import type { KnownNames } from "../../../config/rule-checks.ts";
+import type { KnownNames, KnownPlaces } from "../../../config/rule-checks.ts";
 import { invalidAll, type Mistake, notFound, RigbridgeError, thing } from "../../../contract/problems.ts";
 import { everySite, hereName } from "../../../contract/runs-at.ts";
 import type { Caller } from "../../../contract/service.ts";
@@ -13,7 +13,9 @@ import { detail } from "../../../messages/detail.ts";
 import type { Collection, Store, Stored } from "../../../store/index.ts";
 import { enabled, given, refuseOfCentre } from "../../crud.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
+import { visiblePlaces } from "../../miners/placement.ts";
 import type { PoolBook } from "../../money/pool-book.ts";
+import { type PlaceNode, placesOf } from "../../places/place-book.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
 import { nameSpace, ownFirst } from "../rights.ts";
 import { keyOf } from "../rule-rows.ts";
@@ -115,6 +117,21 @@ export function madeRows(options: RuleOperationsOptions) {
     return rows.find((row) => keyOf(row) === key && nameSpace(row.makerId, accessBook) === space);
   }
 
+  function knownPlaces(access: Access): KnownPlaces {
+    const book = placesOf(store);
+    const seen = visiblePlaces(book, registry, access);
+    const isSeen = ({ row }: PlaceNode): boolean => seen === null || seen.has(row.id);
+    return {
+      has: (place) => book.called(place).some(isSeen),
+      get paths() {
+        return book
+          .all()
+          .filter(isSeen)
+          .map(({ path }) => path);
+      },
+    };
+  }
+
   const known = (access: Access, names = options.names(access)): KnownNames => ({
     ...names,
     isLimited: !access.all,
@@ -126,6 +143,7 @@ export function madeRows(options: RuleOperationsOptions) {
         ...((rig.state.uid ?? "") ? [rig.state.uid ?? ""] : []),
       ]),
     ),
+    places: knownPlaces(access),
     pools: new Set(enabled(store.pools).flatMap(({ id, description }) => (access.seesPool(id) ? [description] : []))),
     targets: null,
   });

@@ -3,6 +3,7 @@ import { runsHere } from "../../../contract/runs-at.ts";
 import type { Store, Stored, StoredMaintenance } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
+import { placesOf } from "../../places/place-book.ts";
 import { placeTests } from "../scope.ts";
 
 /** A time in which nothing acts on some miners. */
@@ -20,8 +21,7 @@ export class MaintenanceWindows {
   readonly #store: Store;
   readonly #now: () => number;
   #all: readonly Maintenance[] = [];
-  #rows: unknown;
-  #groups: unknown;
+  #sources: readonly unknown[] = [];
 
   constructor(store: Store, now: () => number) {
     this.#store = store;
@@ -29,15 +29,15 @@ export class MaintenanceWindows {
   }
 
   get all(): readonly Maintenance[] {
-    const { maintenance, groups } = this.#store;
-    if (this.#rows === maintenance.all() && this.#groups === groups.all()) return this.#all;
-    this.#rows = maintenance.all();
-    this.#groups = groups.all();
+    const { maintenance, groups, places } = this.#store;
+    const sources = [maintenance.all(), groups.all(), places.all()];
+    if (sources.every((rows, index) => rows === this.#sources[index])) return this.#all;
+    this.#sources = sources;
     this.#all = enabled(maintenance).flatMap((row) => {
       const parsed = MaintenanceSettings.safeParse(row.definition);
       if (!parsed.success) return [];
-      const { from, until, name: _, runsAt: __, ...places } = parsed.data;
-      const tests = placeTests(places, enabled(groups));
+      const { from, until, name: _, runsAt: __, ...scope } = parsed.data;
+      const tests = placeTests(scope, enabled(groups), placesOf(this.#store));
       return [
         {
           row,

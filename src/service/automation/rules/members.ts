@@ -4,6 +4,7 @@ import { detail } from "../../../messages/detail.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
+import { placesOf } from "../../places/place-book.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
 import { accessOfMaker } from "../rights.ts";
 import { scopeTest } from "../scope.ts";
@@ -47,6 +48,7 @@ export class RuleMembers {
   /** Increases whenever scopes may have changed. */
   #version = 0;
   #groups: unknown;
+  #places: unknown;
   #arrangedAt = 0;
   #isStale = true;
 
@@ -81,10 +83,10 @@ export class RuleMembers {
   /** Reassigns miners to rules after changes of miners, groups, rules or creators. `isNew`: a miner was added. */
   arrange(isNew = false): void {
     const { registry, store, monotonicNow } = this.#options;
-    const groups = store.groups.all();
-    const isChanged = this.#accessChanged() || groups !== this.#groups || this.#isStale;
+    const [groups, places] = [store.groups.all(), store.places.all()];
+    const isChanged = this.#accessChanged() || groups !== this.#groups || places !== this.#places || this.#isStale;
     if (!isChanged && !isNew && monotonicNow() - this.#arrangedAt < arrangeMs) return;
-    this.#groups = groups;
+    [this.#groups, this.#places] = [groups, places];
     this.#isStale = false;
     this.#arrangedAt = monotonicNow();
     if (isChanged) this.#makeTests();
@@ -105,11 +107,12 @@ export class RuleMembers {
   }
 
   #makeTests(): void {
-    const groups = enabled(this.#options.store.groups);
+    const { store } = this.#options;
+    const groups = enabled(store.groups);
     this.#version += 1;
     this.#tests = new Map(
       this.#rules.map((rule) => {
-        const fits = scopeTest(rule.settings.scope, groups);
+        const fits = scopeTest(rule.settings.scope, groups, placesOf(store));
         const access = this.#accesses.get(rule) ?? null;
         return [
           rule,

@@ -7,6 +7,7 @@ import { detail } from "../../../messages/detail.ts";
 import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
+import { placesOf } from "../../places/place-book.ts";
 import type { AccessBook } from "../../users/access.ts";
 import { runsRowHere } from "../rule-rows.ts";
 import type { RunRequest, Runs } from "../run-types.ts";
@@ -233,7 +234,7 @@ export class Schedules {
   members(schedule: LiveSchedule): { readonly ids: number[]; readonly held: number[] } {
     const { accessBook, store, registry, maintenance } = this.#options;
     const access = accessBook.of({ actor: "schedule", ...makerOf(schedule) });
-    const fits = scopeTest(schedule.settings.scope, enabled(store.groups));
+    const fits = scopeTest(schedule.settings.scope, enabled(store.groups), placesOf(store));
     const [ids, held]: [number[], number[]] = [[], []];
     for (const entry of registry.all()) {
       const { facts, rig } = entry;
