@@ -31,6 +31,7 @@ const lists: Partial<Record<CallName, readonly string[]>> = {
   listManagedTemplates: ["managedTemplateList"],
   listRules: ["rules"],
   exportMiners: ["list"],
+  exportPlaces: ["list"],
 };
 
 /** The times by which the entries of a list are sorted, newest first, and the most entries. */

@@ -4,7 +4,17 @@
  */
 export const importColumns = [
   ...(["uid", "mac", "serial", "address"] as const),
-  ...(["name", "group", "site", "container", "rack", "slot", "tags"] as const),
+  ...(["name", "group", "site", "building", "container", "row", "rack", "slot"] as const),
+  ...(["rackRow", "rackColumn", "tags"] as const),
   ...(["driver", "interval", "login", "nameplate"] as const),
 ] as const;
+/** Those of the table of rigs by their places. */
+export const placedColumns = [
+  ...(["uid", "mac", "serial", "address", "name", "site", "building", "row", "rack"] as const),
+  ...(["rackRow", "rackColumn", "tags", "driver"] as const),
+] as const satisfies readonly (typeof importColumns)[number][];
+/** Those of the table of rigs with all settings: `building` is `container` there. */
+export const exportColumns = importColumns.filter(
+  (column): column is Exclude<(typeof importColumns)[number], "building"> => column !== "building",
+);
 export type ImportColumn = (typeof importColumns)[number];

@@ -2,7 +2,17 @@ import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
 import { RowEvent, ServiceEvent } from "./events.ts";
-import { ImportBody, ImportPreview, ImportResult, MinerExport, minerTable } from "./imports.ts";
+import {
+  ImportBody,
+  ImportPreview,
+  ImportQuery,
+  ImportResult,
+  longestImport,
+  MinerExport,
+  minerTable,
+  PlacedMiners,
+  placedTable,
+} from "./imports.ts";
 import {
   AddMinerBody,
   AgentBody,
@@ -156,8 +166,11 @@ export interface Operation {
   readonly scope: SiteScope;
   /** Success status if it is not 200. */
   readonly status?: number;
-  /** The reply as a table, over HTTP: for `format=csv`, and at the same path with `.csv`. */
+  /** The most bytes of its body, over HTTP, if it takes longer ones than others. */
+  readonly longestBody?: number;
+  /** The reply as a table, over HTTP: for `format=csv`, and at the same path with `.csv` or at `csvPath`. */
   readonly csv?: (reply: never) => Table;
+  readonly csvPath?: string;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
   /** It shares its method and path with another operation: requests with this `view` in their query are for it. */
@@ -461,6 +474,15 @@ export const operations = {
     summary: "Removes a place; what is in it moves to its parent",
     params: byIdOf("place"),
     reply: ActionReply,
+    extension,
+  }),
+  exportPlaces: get("/api/places/rigs", viewers, {
+    scope: "merge",
+    summary: "The rigs with their places, as rows of a table that POST /api/imports takes; without managed miners",
+    query: MinerExportQuery,
+    reply: named<PlacedMiners>(PlacedMiners),
+    csv: placedTable,
+    csvPath: "/api/places.csv",
     extension,
   }),
   locatePlace: post("/api/places/:id/locate", operators, {
@@ -1006,7 +1028,9 @@ export const operations = {
   previewImport: post("/api/imports", administrators, {
     scope: "own",
     summary: "Reads a table of rigs and answers what an import of it would add and change; changes nothing",
+    query: ImportQuery,
     body: ImportBody,
+    longestBody: longestImport,
     csvBody: "csv",
     reply: named<ImportPreview>(ImportPreview),
     status: 201,
@@ -1089,9 +1113,9 @@ export interface FixedForm {
 }
 
 /** The paths of a view and of a reply as a table. */
-export function fixedFormsOf({ path, ownPath, view, csv }: Operation): readonly FixedForm[] {
+export function fixedFormsOf({ path, ownPath, view, csv, csvPath = `${path}.csv` }: Operation): readonly FixedForm[] {
   return [
     ...(ownPath === undefined || view === undefined ? [] : [{ path: ownPath, fixed: { view } }]),
-    ...(csv === undefined ? [] : [{ path: `${path}.csv`, fixed: { format: "csv" } }]),
+    ...(csv === undefined ? [] : [{ path: csvPath, fixed: { format: "csv" } }]),
   ];
 }

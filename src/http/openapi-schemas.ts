@@ -212,6 +212,8 @@ const replies = named({
   ImportResult: imports.ImportResult,
   ExportedMiner: imports.ExportedMiner,
   MinerExport: imports.MinerExport,
+  PlacedMiner: imports.PlacedMiner,
+  PlacedMiners: imports.PlacedMiners,
   TopicList,
   SettingsFinding,
   SettingsTest,

@@ -88,15 +88,22 @@ async function bodyOf(
   operation: Operation,
   { chargeForBody }: FastifyRequest,
   response: ServerResponse,
-  limits: HttpLimits,
+  usual: HttpLimits,
 ): Promise<unknown> {
   if (operation.method === "GET") return undefined;
+  const limits = limitsFor(operation, usual);
   if (operation.body === undefined) return skipBody(response, limits, chargeForBody);
   const { csvBody } = operation;
   return csvBody !== undefined && isCsv(response.req)
     ? { [csvBody]: await readCsv(response, limits, chargeForBody) }
     : readJson(response, csvBody === undefined ? limits : { ...limits, characters: limits.body }, chargeForBody);
 }
+
+/** A longer body has as many pieces more. */
+const limitsFor = ({ longestBody }: Operation, limits: HttpLimits): HttpLimits =>
+  longestBody === undefined
+    ? limits
+    : { ...limits, body: longestBody, pieces: Math.ceil((limits.pieces * longestBody) / limits.body) };
 
 /** 202 for an action that the rig has not accepted yet. */
 function statusOf(operation: Operation, value: unknown): number {

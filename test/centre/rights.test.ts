@@ -121,6 +121,7 @@ const inputs: { readonly [K in AboutSites]: Make<K> } = {
   addPlace: async (site) => ({ kind: "rack", name: unique("new"), parentId: (await place(site)).id, order: 0 }),
   changePlace: only(place, { rows: 4 }),
   deletePlace: only(place),
+  exportPlaces: nothing,
   locatePlace: only(place, { on: true, seconds: 60 }),
   listCommands: nothing,
   listRuns: nothing,

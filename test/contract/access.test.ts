@@ -14,6 +14,8 @@ const open: Readonly<Record<Privilege, string>> = {
     listMinerRows watchMinerRows
     listPlaces
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listFacility listRooms listSites listOwned
+    listPlaces exportPlaces
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms listSites listOwned
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
     startBulkAction cancelBulkAction locatePlace changeRoom`,

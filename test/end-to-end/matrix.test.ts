@@ -308,6 +308,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   addPlace: () => ({ path: "/api/places", body: { kind: "site", name: `site ${next()}` } }),
   changePlace: made("/api/places", place, { rows: 4 }),
   deletePlace: made("/api/places", place),
+  exportPlaces: "/api/places/rigs",
   // A place without rigs, which exists only for those who see everything.
   locatePlace: async () => ({ path: `/api/places/${(await place()).id}/locate`, body: {} }),
   listCommands: "/api/commands",
@@ -457,6 +458,7 @@ listPlaces             401  401   200  200  200  200  200  200  404
 addPlace               401  401   201  403  403  201  403  403  404
 changePlace            401  401   200  403  403  200  403  403  404
 deletePlace            401  401   200  403  403  200  403  403  404
+exportPlaces           401  401   200  200  200  200  200  200  404  both
 locatePlace            401  401   409  403  404  409  404  403  404
 listCommands           401  401   200  200  200  200  200  200  404  both
 cancelCommand          401  401   409  403  404  409  404  403  404

@@ -159,6 +159,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   addPlace: { kind: "site", name: "new" },
   changePlace: { id: 1, name: "newer" },
   deletePlace: { id: 1 },
+  exportPlaces: {},
   locatePlace: { id: 1 },
   startBulkAction: { action: "change_pool", parameters: { pool_id: 1, pool_type: "single" }, miners: [rigId] },
   cancelCommand: { id: 1 },

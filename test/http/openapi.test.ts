@@ -82,6 +82,7 @@ describe("the OpenAPI document", () => {
     expect(events["x-rigbridge-event"]).toEqual({ $ref: "#/components/schemas/RowEvent" });
     const tables = Object.keys(at("paths")).filter((path) => path.endsWith(".csv"));
     expect(tables).toEqual([
+      "/api/places.csv",
       "/api/miners/{id}/history.csv",
       "/api/money.csv",
       "/api/summary/history.csv",

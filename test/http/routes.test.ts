@@ -80,6 +80,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   ],
   changePlace: ["/api/places/8", { id: 8, rows: null }, '{"rows":null}'],
   deletePlace: ["/api/places/8", { id: 8 }],
+  exportPlaces: ["/api/places/rigs", {}],
   locatePlace: ["/api/places/8/locate", { id: 8, on: true, seconds: 60 }, "{}"],
   listCommands: ["/api/commands?miner=7&actor=api", { miner: 7, actor: "api" }],
   savePoolGroup: ["/api/poolgroups", { id: 0, name: "g", pools: [1] }, '{"name":"g","pools":[1]}'],

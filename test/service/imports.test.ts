@@ -104,8 +104,8 @@ test("a rig is found by MAC address, uid or address; what its row leaves empty s
       changes: [
         { field: "name", from: "One", to: "Two" },
         { field: "group", from: null, to: "Hall / Row 1" },
-        { field: "rack", from: null, to: "A1" },
         { field: "interval", from: null, to: "7.5" },
+        { field: "rack", from: null, to: "A1" },
       ],
     },
   ]);

@@ -5,9 +5,10 @@ import {
   type ImportPreview,
   type ImportRow,
   mostImportMistakes,
+  mostImportRows,
 } from "../../contract/imports.ts";
 import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
-import type { Caller, MiningService } from "../../contract/service.ts";
+import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { formatAddress } from "../../link/address.ts";
 import { detail } from "../../messages/detail.ts";
 import { enabled } from "../crud.ts";
@@ -15,22 +16,29 @@ import { blankMiner } from "../miners/declared-miner.ts";
 import { groupFinder, groupPaths } from "../miners/groups.ts";
 import { newRow, patchOf } from "../miners/miner-input.ts";
 import type { MinerContext } from "../miners/miners.ts";
-import { nowhere } from "../places/place-book.ts";
-import { Placing } from "../places/placing.ts";
+import { checkPosition, takenBy } from "../miners/placement.ts";
+import { chainOf, type PlaceBook, type PlaceChain } from "../places/place-book.ts";
+import { type Placement, Placing } from "../places/placing.ts";
 import type { Access } from "../users/access.ts";
-import { type RigTable, rigTable } from "./csv-table.ts";
+import { mistakeAt, type RigTable, rigTable } from "./csv-table.ts";
 import { type Plan, planOf, tagsCell } from "./plan.ts";
-import { matched, type RigKeys } from "./rig-index.ts";
+import { type Match, matched, type RigKeys } from "./rig-index.ts";
+import { lostPlacement, type PresentPlacement } from "./row-placement.ts";
 
-type ImportOperations = Pick<MiningService, "exportMiners" | "previewImport" | "commitImport">;
+type ImportOperations = Pick<MiningService, "exportMiners" | "exportPlaces" | "previewImport" | "commitImport">;
 
 export interface ImportContext extends MinerContext {
   /** Epoch ms. */
   now(): number;
 }
 
+/** A table, and what is done to the rigs that are not in it. */
+interface ImportTable extends RigTable {
+  readonly omitted: Input<"previewImport">["omitted"];
+}
+
 interface Preview {
-  readonly table: RigTable;
+  readonly table: ImportTable;
   readonly rows: readonly ImportRow[];
   readonly userId: number | null;
   readonly actor: string;
@@ -38,8 +46,9 @@ interface Preview {
   readonly expires: number;
 }
 
-/** Previews that are kept, and for how many ms. */
+/** Previews that are kept, the rows that they may have together, and for how many ms. */
 const keptPreviews = 20;
+const keptRows = 2 * mostImportRows;
 const keptMs = 600_000;
 
 /** Lists of rigs, in and out. Previews are kept in memory: a restart drops them. */
@@ -48,15 +57,35 @@ export function importOperations(context: ImportContext): ImportOperations {
   const previews = new Map<number, Preview>();
   let lastId = 0;
   const forgetOld = (): void => {
-    const ids = [...previews.keys()];
-    for (const [id, { expires }] of previews)
-      if (expires <= context.now() || ids.length - ids.indexOf(id) > keptPreviews) previews.delete(id);
+    let [count, rows] = [0, 0];
+    for (const [id, preview] of [...previews].toReversed()) {
+      count += 1;
+      rows += preview.rows.length;
+      if (preview.expires <= context.now() || count > keptPreviews || (count > 1 && rows > keptRows))
+        previews.delete(id);
+    }
   };
   return {
     exportMiners: async (_input, caller) => ({ list: exported(context, accessBook.of(caller)) }),
-    previewImport: async ({ csv }, caller) => {
+    exportPlaces: async (_input, caller) => ({
+      list: exported(context, accessBook.of(caller)).map(
+        ({
+          container,
+          group: _group,
+          slot: _slot,
+          interval: _interval,
+          login: _login,
+          nameplate: _nameplate,
+          ...rig
+        }) => ({
+          ...rig,
+          building: container,
+        }),
+      ),
+    }),
+    previewImport: async ({ csv, omitted }, caller) => {
       const access = accessBook.of(caller);
-      const table = rigTable(csv);
+      const table = { ...rigTable(csv), omitted };
       const { plan, mistakes } = planFor(table, context, access);
       const expires = context.now() + keptMs;
       let id: number | null = null;
@@ -97,7 +126,7 @@ const ownerOf = ({ userId }: Access, { actor }: Caller) => ({ userId, actor });
 const ownerIn = ({ userId, actor }: Preview) => ({ userId, actor });
 
 /** What an import would do now. */
-function planFor(table: RigTable, context: ImportContext, access: Access) {
+function planFor(table: ImportTable, context: ImportContext, access: Access) {
   const { registry, store, places } = context;
   const mistakes: ImportMistake[] = [...table.mistakes];
   const matches = matched(table, rigKeys(context, access), mistakes);
@@ -132,7 +161,7 @@ function planFor(table: RigTable, context: ImportContext, access: Access) {
         };
         return {
           row,
-          location: { ...(places.get(row.placeId)?.location ?? nowhere), slot: row.slot },
+          placement: presentPlacement(row, places),
           name: facts.name,
           shownAddress: facts.host.description,
           group: paths.get(row.groupId) ?? null,
@@ -145,17 +174,77 @@ function planFor(table: RigTable, context: ImportContext, access: Access) {
       },
       newRow: (body) => newRow(body, checks, placing, access),
       patchOf: (body) => patchOf(body, checks, placing, access),
+      place: (id, { chain, slot, position }, now, line) => {
+        const placeId = placeOf(chain, now, placing);
+        const kept = placeId === now.placeId ? now.position : null;
+        const placement = { placeId, slot, position: position ?? kept };
+        checkPosition(placement, places);
+        placing.put(id, placement, line);
+        return placement;
+      },
     },
     mistakes,
   );
-  return { plan, placing, mistakes };
+  const omitted = table.omitted === "unplace" ? unplace(matches, placing, context, access) : [];
+  const conflicts = placing.conflicts();
+  for (const conflict of conflicts)
+    mistakes.push(
+      mistakeAt(
+        conflict.line ?? 0,
+        [table.columns.get("rackRow") ?? null, "rackRow"],
+        conflict.other.line === null
+          ? takenBy(conflict, registry, access)
+          : detail("import.taken", { line: conflict.other.line }),
+      ),
+    );
+  const wrong = new Set(conflicts.map(({ line }) => line));
+  const rows = plan.rows.map((row) => (wrong.has(row.line) ? { ...row, state: "error" as const, changes: [] } : row));
+  const changed = new Map(plan.changed);
+  for (const { miner } of omitted) changed.set(miner, unplacedFields);
+  return { plan: { ...plan, changed, rows: [...rows, ...omitted] }, placing, mistakes };
 }
+
+/** The place of a chain of names: a rack without a row is the one with this location, if there is one. */
+function placeOf(chain: PlaceChain, now: PresentPlacement, placing: Placing): number | null {
+  if (isDeepStrictEqual(chain, now.chain)) return now.placeId;
+  const { site, building, rack, row } = chain;
+  return row === null ? placing.at({ site, container: building, rack }) : placing.inside(chain);
+}
+
+/** Takes the place of each rig that is not in the table, unless the file declares it. */
+function unplace(
+  matches: readonly Match[],
+  placing: Placing,
+  { registry, store, places }: ImportContext,
+  access: Access,
+): (ImportRow & { readonly miner: number })[] {
+  const listed = new Set(matches.map((match) => match?.id));
+  return Array.from(registry.entriesFor(access)).flatMap(({ facts: { id, name } }) => {
+    const row = store.miners.get(id);
+    if (row === undefined || row.placeId === null || row.owner === "file" || listed.has(id)) return [];
+    placing.put(id, unplacedFields);
+    const changes = lostPlacement(presentPlacement(row, places));
+    return [{ line: 0, state: "changed" as const, miner: id, name, changes }];
+  });
+}
+
+const unplacedFields: Placement = { placeId: null, position: null, slot: null };
+
+const presentPlacement = ({ placeId, position, slot }: Placement, places: PlaceBook): PresentPlacement => ({
+  placeId,
+  position,
+  slot,
+  chain: chainOf(places.get(placeId)),
+});
 
 function rigKeys({ registry }: ImportContext, access: Access): RigKeys[] {
   return Array.from(registry.entriesFor(access), ({ facts: { id, host }, rig: { state, declared } }) => ({
     id,
     shownAddress: host.description,
-    name: registry.nameFor(id, access),
+    // Only errors name a rig.
+    get name() {
+      return registry.nameFor(id, access);
+    },
     uid: state.uid,
     mac: state.identity?.mac ?? null,
     serial: state.identity?.serial ?? null,
@@ -194,6 +283,7 @@ function exported({ registry, store, places }: ImportContext, access: Access): E
   return enabled(store.miners).flatMap((row) => {
     const state = registry.visible(row.id, access)?.rig.state;
     if (state === undefined) return [];
+    const { site, building, row: inRow, rack } = chainOf(places.get(row.placeId));
     return {
       uid: state.uid,
       mac: state.identity?.mac ?? null,
@@ -201,8 +291,13 @@ function exported({ registry, store, places }: ImportContext, access: Access): E
       address: row.address,
       name: row.name,
       group: paths.get(row.groupId) ?? null,
-      ...(places.get(row.placeId)?.location ?? nowhere),
+      site,
+      container: building,
+      row: inRow,
+      rack,
       slot: row.slot,
+      rackRow: row.position?.row ?? null,
+      rackColumn: row.position?.column ?? null,
       tags: tagsCell(row.tags),
       driver: row.driver,
       interval: row.interval,

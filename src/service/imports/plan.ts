@@ -1,20 +1,27 @@
 import { z } from "zod";
 import type { ImportColumn } from "../../contract/import-columns.ts";
 import type { ImportChange, ImportMistake, ImportRow } from "../../contract/imports.ts";
-import { minerFields } from "../../contract/inputs.ts";
+import { Line, minerFields } from "../../contract/inputs.ts";
 import { type Mistake, messageIn, RigbridgeError } from "../../contract/problems.ts";
 import { quantityIn } from "../../contract/quantity.ts";
-import type { Location } from "../../contract/resources.ts";
 import type { Input } from "../../contract/service.ts";
 import { messageOf, worded } from "../../contract/wording.ts";
 import { formatAddress, parseAddress, storedAddress } from "../../link/address.ts";
 import type { Detail } from "../../messages/coded-text.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import { hasLogin } from "../miners/miner-settings.ts";
+import type { Placement } from "../places/placing.ts";
 import { mistakeAt, type RigTable, type TableRow } from "./csv-table.ts";
 import type { Match } from "./rig-index.ts";
+import {
+  nameColumns,
+  type PresentPlacement,
+  unplaced,
+  type WantedPlacement,
+  wantedPlacement,
+} from "./row-placement.ts";
 
-const places = ["site", "container", "rack", "slot"] as const satisfies readonly ImportColumn[];
+const placeName = Line(64).optional();
 
 /** What a list of rigs can set, beside the address. */
 const fields = z.object({
@@ -23,15 +30,20 @@ const fields = z.object({
   login: minerFields.login,
   interval: minerFields.interval,
   powerNameplate: minerFields.powerNameplate,
-  location: minerFields.location,
+  site: placeName,
+  building: placeName,
+  container: placeName,
+  row: placeName,
+  rack: placeName,
+  slot: placeName,
   tags: minerFields.tags,
 });
 
 /** A rig as it is now. */
 export interface PresentRig {
   readonly row: Omit<StoredMiner, "uid" | "offlineExpected" | "supply" | "power">;
-  /** That of its own place, without defaults. */
-  readonly location: Location;
+  /** Its own, without defaults. */
+  readonly placement: PresentPlacement;
   /** As it is shown, also if it is that of the rig itself. */
   readonly name: string;
   /** With the port at which it is read, as lists of rigs have it. */
@@ -51,6 +63,8 @@ export interface PlanContext {
   /** The checks of `addMiner` and `changeMiner`, which throw. */
   readonly newRow: (body: Input<"addMiner">) => StoredMiner;
   readonly patchOf: (body: Input<"changeMiner">) => Partial<StoredMiner>;
+  /** Where a row puts its rig. Throws `input.invalid`. */
+  readonly place: (id: number | null, wanted: WantedPlacement, now: PresentPlacement, line: number) => Placement;
 }
 
 export interface Plan {
@@ -84,14 +98,18 @@ export function planOf(
     const present = match?.id == null ? undefined : context.present(match.id);
     const name = row.cells.get("name") ?? present?.name ?? row.cells.get("address") ?? [...row.cells.values()][0] ?? "";
     const shown = { line: row.line, miner: match?.id ?? null, name };
+    const now = present?.placement ?? unplaced;
+    const placement = wantedPlacement(row, now, wrong);
     if (match === undefined || mistakes.length > before) return { ...shown, state: "error", changes: [] };
     const changes: ImportChange[] = [];
     checked(wrong, () => {
       const { body, changes: differing } = differences(row, { ...wanted, group }, present);
-      changes.push(...differing);
-      if (match.id === null) added.push(context.newRow({ ...body, address: row.cells.get("address") ?? "" }));
-      else if (differing.length > 0) {
-        const patch = context.patchOf({ id: match.id, ...body });
+      changes.push(...differing, ...(placement?.changes ?? []));
+      const placed = placement === null ? {} : context.place(match.id, placement, now, row.line);
+      if (match.id === null)
+        added.push({ ...context.newRow({ ...body, address: row.cells.get("address") ?? "" }), ...placed });
+      else if (changes.length > 0) {
+        const patch = { ...context.patchOf({ id: match.id, ...body }), ...placed };
         changed.set(match.id, patch);
         changes.push(...lostLogin(patch, present));
       }
@@ -114,7 +132,6 @@ function wantedIn({ cells }: TableRow, wrong: (column: ImportColumn, what: Detai
     wrong(column, number);
     return undefined;
   };
-  const location = places.map((place) => [place, cells.get(place) ?? null] as const);
   const { data, error } = fields.safeParse(
     {
       name: cells.get("name"),
@@ -122,7 +139,7 @@ function wantedIn({ cells }: TableRow, wrong: (column: ImportColumn, what: Detai
       login: cells.get("login"),
       interval: numberIn("interval", null),
       powerNameplate: numberIn("nameplate", "W"),
-      location: location.some(([, cell]) => cell !== null) ? Object.fromEntries(location) : undefined,
+      ...Object.fromEntries(nameColumns.map((column) => [column, cells.get(column)])),
       tags: tagsIn(cells.get("tags")),
     },
     worded,
@@ -148,9 +165,9 @@ export const tagsCell = (tags: readonly string[]): string =>
 
 /** The column of a field of a miner. */
 function columnOf([field = "", part]: readonly string[]): ImportColumn | null {
-  if (field === "location") return places.find((place) => place === part) ?? "site";
+  if (field === "position") return part === "column" ? "rackColumn" : "rackRow";
   if (field === "powerNameplate") return "nameplate";
-  const known = ["address", "name", "group", "tags", "driver", "interval", "login"] as const;
+  const known = ["address", "name", "group", "tags", "driver", "interval", "login", ...nameColumns] as const;
   return known.find((column) => column === field) ?? null;
 }
 
@@ -179,25 +196,18 @@ function differences(
   const renames = differs("name", present?.name ?? null, wanted.name);
   const { group } = wanted;
   const regroups = group?.id !== now?.groupId && differs("group", present?.group ?? null, group?.path);
-  const placed = places.filter((place) =>
-    differs(place, present?.location[place] ?? null, wanted.location?.[place] ?? undefined),
-  );
   const from = now === undefined || now.tags.length === 0 ? null : tagsCell(now.tags);
   const tags = differs("tags", from, wanted.tags === undefined ? undefined : tagsCell(wanted.tags));
   const driver = differs("driver", now?.driver ?? null, wanted.driver);
   const interval = differs("interval", textOf(now?.interval), textOf(wanted.interval) ?? undefined);
   const login = differs("login", now?.login || null, wanted.login);
   const nameplate = differs("nameplate", textOf(now?.powerNameplate), textOf(wanted.powerNameplate) ?? undefined);
-  const location = Object.fromEntries(
-    places.map((place) => [place, wanted.location?.[place] ?? present?.location[place] ?? null]),
-  );
   return {
     changes,
     body: {
       ...(moves && address !== undefined ? { address } : {}),
       ...(renames ? { name: wanted.name } : {}),
       ...(regroups && group !== undefined ? { group: group.id } : {}),
-      ...(placed.length > 0 ? { location: LocationCells.parse(location) } : {}),
       ...(tags ? { tags: wanted.tags } : {}),
       ...(driver ? { driver: wanted.driver } : {}),
       ...(interval ? { interval: wanted.interval } : {}),
@@ -207,8 +217,6 @@ function differences(
     },
   };
 }
-
-const LocationCells = minerFields.location.unwrap();
 
 const textOf = (number: number | null | undefined): string | null => (number == null ? null : String(number));
 

@@ -106,7 +106,8 @@ export const minersInPlaces = (
     placeId !== null && placeIds.has(placeId) ? [id] : [],
   );
 
-function checkPosition({ placeId, position }: Placement, places: PlaceBook): void {
+/** Throws `input.invalid` for a position without a place, or beyond its rows or columns. */
+export function checkPosition({ placeId, position }: Placement, places: PlaceBook): void {
   if (position === null) return;
   if (placeId === null) throw invalid("position", detail("place.noPlace"));
   const { rows, columns } = places.get(placeId)?.row ?? {};
@@ -130,5 +131,5 @@ export const takenBy = (
   detail("place.taken", {
     row,
     column,
-    miner: other === null ? detail("rig.another") : registry.nameFor(other, access),
+    miner: other.minerId === null ? detail("rig.another") : registry.nameFor(other.minerId, access),
   });

@@ -1,4 +1,4 @@
-import type { PlaceName } from "../../contract/places.ts";
+import type { PlaceKind, PlaceName } from "../../contract/places.ts";
 import type { Location } from "../../contract/resources.ts";
 import type { Store, Stored, StoredPlace } from "../../store/index.ts";
 
@@ -17,6 +17,15 @@ export interface PlaceNode {
   /** Names from the top: `Texas/B1/R07`. */
   readonly path: string;
   readonly location: PlaceLocation;
+}
+
+/** The names of a place and of those around it, by kind. */
+export type PlaceChain = Readonly<Record<PlaceKind, string | null>>;
+
+export function chainOf(node: PlaceNode | undefined): PlaceChain {
+  const chain: Record<PlaceKind, string | null> = { site: null, building: null, row: null, rack: null };
+  for (let at = node; at !== undefined; at = at.parent ?? undefined) chain[at.row.kind] = at.row.name;
+  return chain;
 }
 
 const books = new WeakMap<object, PlaceBook>();
@@ -74,6 +83,11 @@ export class PlaceBook {
     return found;
   }
 
+  /** The place with this name inside another, in any case. */
+  child(parentId: number | null, name: string): PlaceNode | undefined {
+    return this.#now().byName.get(childKey(parentId, name));
+  }
+
   /** The places with this path, in any case. */
   named(path: string): readonly PlaceNode[] {
     return this.#now().byPath.get(plainName(path)) ?? [];
@@ -103,15 +117,25 @@ export const plainName = (name: string): string => name.trim().toLowerCase();
 export const locationKey = ({ site, container, rack }: PlaceLocation): string =>
   JSON.stringify([site, container, rack].map((part) => (part === null ? null : plainName(part))));
 
+export const childKey = (parentId: number | null, name: string): string => `${parentId ?? ""}/${plainName(name)}`;
+
 interface Tree {
   readonly nodes: readonly PlaceNode[];
   readonly tops: readonly PlaceNode[];
   readonly byId: ReadonlyMap<number, PlaceNode>;
+  readonly byName: ReadonlyMap<string, PlaceNode>;
   readonly byPath: ReadonlyMap<string, readonly PlaceNode[]>;
   readonly byLocation: ReadonlyMap<string, readonly PlaceNode[]>;
 }
 
-const emptyTree: Tree = { nodes: [], tops: [], byId: new Map(), byPath: new Map(), byLocation: new Map() };
+const emptyTree: Tree = {
+  nodes: [],
+  tops: [],
+  byId: new Map(),
+  byName: new Map(),
+  byPath: new Map(),
+  byLocation: new Map(),
+};
 
 /** The part of a location that a place of this kind gives. */
 const partOf = { site: "site", building: "container", row: null, rack: "rack" } as const;
@@ -141,6 +165,7 @@ function treeOf(rows: readonly Stored<StoredPlace>[]): Tree {
     nodes,
     tops,
     byId: new Map(nodes.map((node) => [node.row.id, node])),
+    byName: new Map(nodes.map((node) => [childKey(node.parent?.row.id ?? null, node.row.name), node])),
     byPath: Map.groupBy(nodes, ({ path }) => plainName(path)),
     byLocation: Map.groupBy(
       nodes.filter(({ row }) => partOf[row.kind] !== null),

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { type PlaceKind, placeKinds } from "../../contract/places.ts";
 import { invalid } from "../../contract/problems.ts";
 import type { Location, Position } from "../../contract/resources.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Prepared, Store, StoredMiner, StoredPlace } from "../../store/index.ts";
-import { locationKey, type PlaceBook, type PlaceLocation, plainName } from "./place-book.ts";
+import { childKey, locationKey, type PlaceBook, type PlaceChain, type PlaceLocation } from "./place-book.ts";
 
 /** The parts of a location that are places, largest first, and their kinds. */
 const levels = [
@@ -21,7 +22,9 @@ export type Placement = Pick<StoredMiner, "placeId" | "position" | "slot">;
 /** Two miners of one position; null: a miner that is being added. */
 export interface PositionConflict {
   readonly minerId: number | null;
-  readonly other: number | null;
+  /** The line of a file that puts it there. */
+  readonly line: number | null;
+  readonly other: { readonly minerId: number | null; readonly line: number | null };
   readonly position: Position;
 }
 
@@ -33,11 +36,12 @@ export class Placing {
   readonly #book: PlaceBook;
   readonly #store: Pick<Store, "places" | "miners">;
   readonly #added: StoredPlace[] = [];
-  /** Ids of new places by parent and name. */
-  readonly #newNames = new Map<string, number>();
+  /** New places by parent and name. */
+  readonly #newNames = new Map<string, { readonly id: number; readonly kind: PlaceKind }>();
   /** Places by the key of their location. */
   readonly #found = new Map<string, number>();
-  readonly #put: { readonly minerId: number | null; readonly placement: Placement }[] = [];
+  readonly #put: { readonly minerId: number | null; readonly placement: Placement; readonly line: number | null }[] =
+    [];
 
   constructor(book: PlaceBook, store: Pick<Store, "places" | "miners">) {
     this.#book = book;
@@ -78,44 +82,54 @@ export class Placing {
     return { placeId, position: placeId === present ? (now?.position ?? null) : null, slot: slot || null };
   }
 
+  /** The place of a chain of names, largest first, which is added with those around it if it is missing. */
+  inside(chain: PlaceChain): number | null {
+    let parent: number | null = null;
+    for (const kind of placeKinds) {
+      const name = chain[kind];
+      if (name !== null) parent = this.#inside(parent, kind, name);
+    }
+    return parent;
+  }
+
   /** A place with this name inside another; a name that one of another kind has is told apart by its kind. */
-  #inside(parentId: number | null, kind: StoredPlace["kind"], name: string): number {
+  #inside(parentId: number | null, kind: PlaceKind, name: string): number {
     for (let attempt = 0; ; attempt += 1) {
       const suffix = attempt === 0 ? "" : ` (${kind}${attempt === 1 ? "" : ` ${attempt}`})`;
       const tried = `${name.slice(0, longestName - suffix.length)}${suffix}`;
-      const known = this.#book.inside(parentId).find(({ row }) => plainName(row.name) === plainName(tried));
-      if (known?.row.kind === kind) return known.row.id;
-      const key = JSON.stringify([parentId, plainName(tried)]);
+      const known = this.#book.child(parentId, tried)?.row;
+      if (known?.kind === kind) return known.id;
+      const key = childKey(parentId, tried);
       const added = this.#newNames.get(key);
-      if (added !== undefined && this.#added[added - this.#store.places.lastId - 1]?.kind === kind) return added;
+      if (added?.kind === kind) return added.id;
       if (known !== undefined || added !== undefined) continue;
       this.#added.push({ uid: newPlaceUid(), kind, name: tried, parentId, order: 0 });
       const id = this.#store.places.lastId + this.#added.length;
-      this.#newNames.set(key, id);
+      this.#newNames.set(key, { id, kind });
       return id;
     }
   }
 
   /** Takes note of where a miner comes, for `conflicts`; null: one that is being added. */
-  put(minerId: number | null, placement: Placement): void {
-    this.#put.push({ minerId, placement });
+  put(minerId: number | null, placement: Placement, line: number | null = null): void {
+    this.#put.push({ minerId, placement, line });
   }
 
   /** Positions that two miners would have. */
   conflicts(): readonly PositionConflict[] {
     if (this.#put.every(({ placement }) => placement.position === null)) return [];
     const moved = new Set(this.#put.map(({ minerId }) => minerId));
-    const holders = new Map<string, number | null>();
+    const holders = new Map<string, PositionConflict["other"]>();
     for (const { id, disabled, ...placement } of this.#store.miners.all()) {
       const key = disabled || moved.has(id) ? null : positionKey(placement);
-      if (key !== null) holders.set(key, id);
+      if (key !== null) holders.set(key, { minerId: id, line: null });
     }
-    return this.#put.flatMap(({ minerId, placement }) => {
+    return this.#put.flatMap(({ minerId, placement, line }) => {
       const key = positionKey(placement);
       if (key === null || placement.position === null) return [];
       const other = holders.get(key);
-      holders.set(key, minerId);
-      return other === undefined ? [] : [{ minerId, other, position: placement.position }];
+      holders.set(key, { minerId, line });
+      return other === undefined ? [] : [{ minerId, line, other, position: placement.position }];
     });
   }
 

@@ -105,7 +105,7 @@ test("two miners never share a position, also after both have moved", async () =
   const conflicts = (...moves: [number | null, number][]) => {
     const placing = new Placing(book, store);
     for (const [id, row] of moves) placing.put(id, { placeId: 1, position: position(row), slot: null });
-    return placing.conflicts().map(({ minerId, other }) => [minerId, other]);
+    return placing.conflicts().map(({ minerId, other }) => [minerId, other.minerId]);
   };
   const [first, second] = [one?.id ?? 0, two?.id ?? 0];
   expect(conflicts([first, 2])).toEqual([[first, second]]);
