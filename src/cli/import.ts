@@ -13,6 +13,7 @@ import { counted, fittedTable } from "./table.ts";
 interface ImportOptions extends ServiceOptions {
   readonly preview?: true;
   readonly yes?: true;
+  readonly unplace?: true;
 }
 
 /** Rows that are printed before the question. */
@@ -24,6 +25,7 @@ export function importCommand(): Command {
     .argument("<file>", "the table; - for standard input")
     .option("--preview", "show every row, and change nothing")
     .option("--yes", "do not ask first")
+    .option("--unplace", "rigs that are not in the table lose their place")
     .action(failing(importRigs));
 }
 
@@ -41,12 +43,15 @@ export function exportCommand(): Command {
     );
 }
 
-async function importRigs(file: string, { preview: isPreview, yes, ...options }: ImportOptions): Promise<void> {
+async function importRigs(
+  file: string,
+  { preview: isPreview, yes, unplace, ...options }: ImportOptions,
+): Promise<void> {
   if (!isPreview && !yes && !process.stdin.isTTY)
     throw new RigbridgeError("input.invalid", "Nothing was imported: without a terminal to ask on, give --yes");
   const csv = file === "-" ? await textOf(process.stdin) : await textIn(file);
   await withService(options, async (service) => {
-    const found = await service.previewImport({ csv }, caller);
+    const found = await service.previewImport({ csv, ...(unplace ? { omitted: "unplace" } : {}) }, caller);
     if (found.id === null) throw new RigbridgeError("input.invalid", mistakesText(found));
     console.log(previewText(found, isPreview ? Number.POSITIVE_INFINITY : mostShown));
     const { added, changed } = found.counts;

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { placeNamed } from "../../src/cli/places.ts";
+import { onTestFinished } from "../finished.ts";
+import { closeBenches } from "../service/bench.ts";
+import { command, rigbridge } from "./command.ts";
+import { servedBench } from "./served-bench.ts";
+
+afterEach(closeBenches);
+
+test("places are imported, listed, exported and located", async () => {
+  const { bench, env } = await servedBench({ rigs: [{ kind: "axeos", warm: true }] });
+  const folder = await mkdtemp(join(tmpdir(), "rigbridge-places-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "places.csv");
+  const { address } = bench.rig(0);
+  expect((await rigbridge(["places"], { env })).stdout).toBe("There are no places; see docs/places.md.\n");
+  await writeFile(file, `address,site,rack\n${address},Texas,R1\n127.0.0.1:2,Texas,R2\n`);
+  await command(["import", file, "--yes"], { env });
+  await bench.idle();
+  expect((await command(["places"], { env })).stdout).toMatch(
+    /^Place +Rigs +Mining +Hash rate +Power +Alarms\nTexas +site +2 +1 .*\n {2}R1 +rack +1 +1 .*\n {2}R2 +rack +1 +0 .*\n$/,
+  );
+  expect(JSON.parse((await command(["places", "--json"], { env })).stdout)).toMatchObject([
+    { path: "Texas", rigs: 2 },
+    { path: "Texas/R1", rigs: 1 },
+    { path: "Texas/R2", rigs: 1 },
+  ]);
+  await writeFile(file, (await command(["places", "--csv"], { env })).stdout);
+  expect((await command(["import", file, "--yes"], { env })).stdout).toBe("0 rigs to add, 0 to change, 2 the same.\n");
+  await writeFile(file, `address\n${address}\n`);
+  expect((await command(["import", file, "--yes", "--unplace"], { env })).stdout).toContain("1 changed, 1 the same.");
+  expect((await command(["locate", "texas/r1", "--seconds", "1"], { env })).stdout).toMatch(
+    /^Texas\/R1: those of its 1 rig that can signal for 1 s \(action \d+\)\n$/,
+  );
+  expect((await command(["locate", "Texas/R2"], { env })).stderr).toBe("No rig of this place can signal where it is\n");
+  expect((await command(["locate", "Texas/R3"], { env })).stderr).toBe(
+    'There is no place "Texas/R3"; did you mean "Texas/R1"?\n',
+  );
+});
+
+test("a place is named by its path before its id, and by its id if several have the path", () => {
+  const list = [
+    { id: 1, path: "2" },
+    { id: 2, path: "Texas" },
+    { id: 3, path: "A/B" },
+    { id: 4, path: "a/b" },
+  ];
+  expect([placeNamed(list, "2"), placeNamed(list, "3")].map(({ id }) => id)).toEqual([1, 3]);
+  expect(() => placeNamed(list, "a/b")).toThrow(/^Several places are named "a\/b"/);
+});
