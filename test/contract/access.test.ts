@@ -12,9 +12,7 @@ const open: Readonly<Record<Privilege, string>> = {
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
-    listPlaces
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listFacility listRooms listSites listOwned
-    listPlaces exportPlaces
+    listPlaces exportPlaces listFacility
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms listSites listOwned
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
