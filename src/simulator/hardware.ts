@@ -29,7 +29,12 @@ export interface Hardware {
 
 const difficultyOne = 2 ** 32;
 
-export const hardware = {
+/** Typed by its names alone: the literal values of all models would be much of the package's declarations. */
+function named<Name extends string>(models: Readonly<Record<Name, Hardware>>): Readonly<Record<Name, Hardware>> {
+  return models;
+}
+
+export const hardware = named({
   ...altcoinHardware,
   bitaxe: {
     model: "BM1370",
@@ -408,6 +413,6 @@ export const hardware = {
     voltage: 13.5,
     hashesPerDifficulty: difficultyOne,
   },
-} as const satisfies Record<string, Hardware>;
+});
 
 export type HardwareName = keyof typeof hardware;
