@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { nameTypes } from "./named-types.mjs";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
 
 /** The pinned Node, or this one where install scripts are off, as in a container. */
@@ -41,6 +42,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
       removeComments(dist);
       const indented = await spawned(builder, [join(root, "scripts", "indent.mjs"), dist], childEnvironment());
       if (indented.code !== 0) return indented.output;
+      nameTypes(join(root, dist, "contract"));
       writeServiceMessages(dist);
       const web = await spawned(builder, [join(root, "scripts", "web.mjs")], childEnvironment());
       if (web.code !== 0) return web.output;

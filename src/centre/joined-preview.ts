@@ -1,8 +1,8 @@
 import type { BulkPreview } from "../contract/bulk-preview.ts";
 
-/** The preview of a bulk action over several sites, which all begin at once; null if no site has one. */
-export function joinedPreview(previews: readonly (BulkPreview | null)[]): BulkPreview | null {
-  const known = previews.filter((preview) => preview !== null);
+/** The preview of a bulk action over several sites, which all begin at once; null if no site has one. Older sites have none. */
+export function joinedPreview(previews: readonly (BulkPreview | null | undefined)[]): BulkPreview | null {
+  const known = previews.filter((preview) => preview != null);
   const [first] = known;
   if (first === undefined || known.length === 1) return first ?? null;
   const sum = (read: (preview: BulkPreview) => number): number => known.reduce((all, each) => all + read(each), 0);

@@ -7,7 +7,6 @@ if (major < 22 || (major === 22 && minor < 13)) {
   );
   process.exitCode = 1;
 } else {
-  (await import("./young-generation.ts")).withBoundYoungGeneration(process.argv.slice(2));
   // Node compiles sources in any case.
   if (import.meta.filename.endsWith(".js")) (await import("./compile-cache.ts")).keepCompiled();
   const { program } = await import("./program.ts");

@@ -52,7 +52,8 @@ export const jobHead = ({ id, action, state, dryRun, total, done, failed, unknow
   [dryRun ? "possible" : "done"]: done,
   failed,
   unknown,
-  ...(preview === null ? {} : previewed(preview)),
+  // An older service has none.
+  ...(preview == null ? {} : previewed(preview)),
 });
 
 /** What a dry run says of all rigs together; the results say why some would not do it. */

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { youngGenerationFlag } from "../../src/cli/young-generation.ts";
 import { freePort } from "../free-port.ts";
 import { Child } from "./child.ts";
 import type { FarmSettings } from "./farm.ts";
@@ -31,9 +30,9 @@ export async function startFarm(count: number, more: Partial<FarmSettings> = {})
 /** ms to wait for every rig. */
 const patience = 180_000;
 
-/** The service in a process of its own. */
+/** The service in a process of its own, with the heap that the systemd unit and the image give it. */
 export class Service {
-  readonly child = new Child("service.ts", ["--expose-gc", youngGenerationFlag]);
+  readonly child = new Child("service.ts", ["--expose-gc", "--max-semi-space-size=4"]);
   url = "";
 
   async start(rigs: readonly SimulatedRig[], more: Partial<ServiceSettings> = {}): Promise<void> {

@@ -165,21 +165,6 @@ async function startAsNobody(data: string): Promise<{ code: unknown; said: strin
   return { code, said };
 }
 
-describe("V8's space for new objects is bound", () => {
-  test.each([
-    ["by the command", {}, ["--max-semi-space-size=4"]],
-    ["as NODE_OPTIONS says", { NODE_OPTIONS: "--max-semi-space-size=8" }, []],
-  ])("%s", async (_how, env, options) => {
-    const service = await running(["serve", "--data", folder(), "--port", "0"], ready, { env });
-    // Elsewhere there is no such file.
-    const args =
-      process.platform === "linux" ? readFileSync(`/proc/${service.pid}/cmdline`, "utf8").split("\0") : options;
-    expect(args.filter((arg) => arg.includes("semi-space"))).toEqual(options);
-    service.signal("SIGTERM");
-    expect(await service.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining("Warning") });
-  });
-});
-
 describe("a service starts with its miners", () => {
   const minersOf = async (data: string): Promise<number> => {
     const service = await running(["serve", "--data", data, "--port", "0"], ready);

@@ -60,6 +60,15 @@ test("a lower limit, a mode and a throttle change the power to theirs; a limit a
   expect(await after({ action: "start" })).toBeGreaterThan(2500);
 });
 
+test("the waits of a rule count until its last change", async () => {
+  const { bench, ids } = await withRigs([axeos], {
+    rules: [{ key: "slow", manual: true, do: [{ wait: "10m" }, { action: "stop" }, { wait: "5m" }] }],
+  });
+  const asked: Asked = { action: "rule", parameters: { rule_id: "slow" } };
+  const seconds = (await bench.get(ids[0] ?? 0)).controls.find(({ key }) => key === "mining")?.seconds ?? 0;
+  expect((await rehearsed(bench, ids, asked)).preview.seconds?.all).toBe(600 + seconds);
+});
+
 test("rigs without a measured power are counted, not promised", async () => {
   const { bench, ids } = await withRigs([axeos, cgminer]);
   const { preview } = await rehearsed(bench, ids, { action: "restart" });

@@ -52,7 +52,9 @@ export class PreviewSums {
     if (left < 1 && revenue !== null) this.#revenueLost = (this.#revenueLost ?? 0) + (revenue * (1 - left)) / hours;
   }
 
+  /** A miner that would not accept it; its turn comes all the same. */
   leaveOut(error: unknown): void {
+    this.#effectiveAt(0);
     const code = error instanceof RigbridgeError ? error.code : "internal";
     // What a rig could not be reached for names the rig.
     const message = error instanceof RigbridgeError && !code.startsWith("rig.") ? error.message : problems[code].title;

@@ -232,8 +232,9 @@ export class BulkActions implements BulkOperations {
     const reading = entry?.rig.state.reading ?? null;
     const now = reading?.readings.power ?? null;
     const bySettings = reading === null ? null : power.powerAfter(minerId, reading, settings);
-    // What a rig takes once its plug is on is not known before it answers.
-    const after = plug === null ? bySettings : plug ? null : 0;
+    // What a rig takes once its plug is on is not known before it answers, unless it was on already.
+    const whenOn = now === 0 ? null : now;
+    const after = plug === null ? bySettings : plug ? whenOn : 0;
     const figures = registry.display.jsonCache.current(minerId)?.figures;
     return { now, after, seconds, revenue: figures?.earnings.revenuePerDay ?? null };
   }

@@ -130,6 +130,7 @@ export class StepRunner {
     const parts = steps.map((step): Rehearsal => {
       const refusal = notExpanded(step, this.#options.store, made);
       if (refusal !== null) throw notPossible(refusal);
+      if ("wait" in step && !("plug" in step)) return { ...nothing, seconds: step.wait };
       const held = this.heldBack({ id: noRun, cause, occurrence: null, caller, texts: undefined }, minerId, step);
       if (held !== null) throw notPossible(held);
       if ("plug" in step && entry.rig.plug === null) throw notPossible(withoutPlug);
@@ -144,7 +145,10 @@ export class StepRunner {
     return {
       message: joinMessages(parts.map(({ message }) => message)),
       settings: parts.flatMap(({ settings }) => settings),
-      seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0),
+      // A wait after the last change delays nothing.
+      seconds: parts
+        .slice(0, 1 + parts.findLastIndex(({ settings }) => settings.length > 0))
+        .reduce((sum, { seconds }) => sum + seconds, 0),
       plug,
     };
   }

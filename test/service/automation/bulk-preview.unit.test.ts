@@ -60,6 +60,13 @@ test("revenue is lost for an hour, in proportion to the power", () => {
   expect(previewOf(pace, [stopped(3000, 60)]).revenueLost).toBeNull();
 });
 
+test("miners that are left out take their turn", () => {
+  const sums = new PreviewSums({ parallel: 16, delay: 2 });
+  for (let turn = 0; turn < 50; turn += 1) sums.leaveOut(new RigbridgeError("not.possible", "The rig is off"));
+  sums.add(stopped(3000, 60));
+  expect(sums.preview("EUR").seconds).toEqual({ half: 160, most: 160, all: 160 });
+});
+
 test("the reasons of those that are left out are counted, the most frequent first, 20 at most", () => {
   const rare = Array.from({ length: 30 }, (_, index) => `Rare ${index}`);
   const { leftOut } = previewOf({ parallel: 1, delay: 0 }, [], [...rare, "The rig is off", "The rig is off"]);
@@ -82,5 +89,5 @@ test("the previews of several sites are one: nothing is earlier than at the slow
     ],
   });
   expect(joinedPreview([one, { ...other, currency: "USD" }])?.revenueLost).toBeNull();
-  expect(joinedPreview([null, null])).toBeNull();
+  expect(joinedPreview([null, undefined])).toBeNull();
 });

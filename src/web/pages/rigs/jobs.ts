@@ -94,7 +94,9 @@ export async function rehearse(
   pace: Pace,
 ): Promise<Pick<BulkAction, "results" | "preview">> {
   const { id } = await call("startBulkAction", { ...bodyOf(action, parameters, miners), ...pace, dryRun: true });
-  return call("getBulkAction", { id });
+  const { results, preview } = await call("getBulkAction", { id });
+  // An older site has none.
+  return { results, preview: preview ?? null };
 }
 
 export type BulkBody = Parameters<typeof call<"startBulkAction">>[1];
