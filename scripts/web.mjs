@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -50,8 +50,8 @@ export const settings = {
 };
 
 /**
- * `virtual:operations`: the path and the names of the query's fields of each operation, from the built contract, so
- * that the browser needs neither the schemas nor their library.
+ * `virtual:operations`: the path and the names of the query's fields of each operation that the dashboard names, from the
+ * built contract, so that the browser needs neither the schemas nor their library.
  */
 function operationsTable() {
   const name = "virtual:operations";
@@ -61,10 +61,14 @@ function operationsTable() {
     load: async (id) => {
       if (id !== `\0${name}`) return undefined;
       const { operations } = await import(pathToFileURL(join(root, "dist", "contract", "operations.js")).href);
-      const entries = Object.entries(operations).map(([operation, { method, path, query, body }]) => [
-        operation,
-        [method, path.replace(/^\//, ""), Object.keys(query?.shape ?? {}), body !== undefined],
-      ]);
+      const texts = globSync("**/*.{ts,tsx}", { cwd: source }).map((file) => readFileSync(join(source, file), "utf8"));
+      const isNamed = (operation) => texts.some((text) => text.includes(`"${operation}"`));
+      const entries = Object.entries(operations)
+        .filter(([operation]) => isNamed(operation))
+        .map(([operation, { method, path, query, body }]) => [
+          operation,
+          [method, path.replace(/^\//, ""), Object.keys(query?.shape ?? {}), body !== undefined],
+        ]);
       return `export const operations = ${JSON.stringify(Object.fromEntries(entries))};`;
     },
   };

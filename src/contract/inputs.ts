@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bulkOrders } from "./bulk-preview.ts";
+import { bulkOrders } from "./bulk-orders.ts";
 import { coinMistakes } from "./coin-mistakes.ts";
 import { eventTypes } from "./events.ts";
 import { naming } from "./form-kind.ts";

@@ -1,4 +1,4 @@
-import type { BulkOrder } from "../../contract/bulk-preview.ts";
+import type { BulkOrder } from "../../contract/bulk-orders.ts";
 import { briefOf } from "../../fleet/state.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";

@@ -1,4 +1,4 @@
-import { type BulkOrder, bulkOrders } from "../../../contract/bulk-preview.ts";
+import { type BulkOrder, bulkOrders } from "../../../contract/bulk-orders.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { TypedInput } from "../../parts/typed-input.tsx";
