@@ -50,8 +50,8 @@ export const settings = {
 };
 
 /**
- * `virtual:operations`: the path and the names of the query's fields of each operation that the dashboard names, from the
- * built contract, so that the browser needs neither the schemas nor their library.
+ * `virtual:operations`: the path of each operation that the dashboard names, and which fields beside a body are the query's, from
+ * the built contract, so that the browser needs neither the schemas nor their library.
  */
 function operationsTable() {
   const name = "virtual:operations";
@@ -67,7 +67,12 @@ function operationsTable() {
         .filter(([operation]) => isNamed(operation))
         .map(([operation, { method, path, query, body }]) => [
           operation,
-          [method, path.replace(/^\//, ""), Object.keys(query?.shape ?? {}), body !== undefined],
+          [
+            method,
+            path.replace(/^\//, ""),
+            body === undefined ? [] : Object.keys(query?.shape ?? {}),
+            body !== undefined,
+          ],
         ]);
       return `export const operations = ${JSON.stringify(Object.fromEntries(entries))};`;
     },
