@@ -161,6 +161,7 @@ export interface Names {
   readonly "rules.sentence.miners": "names";
   readonly "rules.sentence.sites": "names";
   readonly "rules.sentence.racks": "names";
+  readonly "rules.sentence.inPlaces": "names";
   readonly "rules.sentence.except": "where";
   readonly "rules.sentence.over": "amount" | "what";
   readonly "rules.sentence.under": "amount" | "what";

@@ -83,7 +83,8 @@ describe("the first rigs", () => {
     await page.getByRole("button", { name: "Preview" }).click();
     await page.getByText("1 new, 1 changed, 0 unchanged, 0 with mistakes").waitFor();
     expect(await rowsOf("What the import does")).toEqual([
-      `2 Second new address ${addressOf(1)} site Farm interval 30`,
+      // The place comes after the columns that are settings themselves.
+      `2 Second new address ${addressOf(1)} interval 30 site Farm`,
       "3 Renamed changed name: First → Renamed interval: not set → 20",
     ]);
     expect(await axe(page)).toEqual([]);

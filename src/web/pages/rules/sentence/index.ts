@@ -145,7 +145,7 @@ const places: Readonly<Record<keyof Places, (names: string) => string>> = {
   miners: (names) => t.rules.sentence.miners({ names }),
   sites: (names) => t.rules.sentence.sites({ names }),
   racks: (names) => t.rules.sentence.racks({ names }),
-  places: (names) => t.rules.sentence.groups({ names }),
+  places: (names) => t.rules.sentence.inPlaces({ names }),
 };
 
 function placesText(scope: Values, nameOf: NameOf): string {
