@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Mutex } from "../../async/index.ts";
+import { Background, Mutex, pause } from "../../async/index.ts";
 import type { FacilityDevice } from "../../contract/facility-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { nextRead } from "../../fleet/schedule.ts";
@@ -20,6 +20,9 @@ const switchTimeoutMs = 10_000;
 const confirmDelaysMs = [200, 500, 1_000, 2_000] as const;
 /** Reads that may be missed before the last values count as unknown. */
 const missesUntilUnknown = 3;
+/** ms after which an outlet is read again for its rig, and that this may take of the rig's own read. */
+const outletFreshMs = 5_000;
+const outletWaitMs = 2_000;
 
 /** The state of a device as last read. */
 export interface DeviceState {
@@ -51,16 +54,21 @@ export interface DeviceContext {
   readonly monotonicNow: () => number;
 }
 
-/** One device: read when due, one request at a time, and switched with its reading as proof. */
+/** One device: read when due, one exchange at a time, and switched with its reading as proof. */
 export class Device {
   readonly settings: FacilityDevice;
   readonly #link: FacilityLink;
   readonly #context: DeviceContext;
   readonly #mutex = new Mutex();
+  readonly #running = new Background();
   readonly #closing = new AbortController();
   /** 0 to 1, by its place in the list, so that devices are not all read at once. */
   readonly #phase: number;
   #dueAt = Number.NEGATIVE_INFINITY;
+  /** When the last read ended, good or not. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** A read that has not begun. */
+  #nextRead: Promise<void> | null = null;
   #missed = 0;
   #past: JudgedPast = noPast;
   #state: DeviceState = unread;
@@ -81,19 +89,27 @@ export class Device {
     return !this.#mutex.locked && this.#context.monotonicNow() >= this.#dueAt;
   }
 
-  /** Reads it; never rejects. */
+  /** Reads it, and begins that after this call; callers that wait for their turn share one read. Never rejects. */
   poll(): Promise<void> {
-    return this.#mutex.run(() => this.#read());
+    if (!this.#mutex.locked) return this.#running.add(this.#mutex.run(() => this.#read()));
+    this.#nextRead ??= this.#running.add(
+      this.#mutex.run(() => {
+        this.#nextRead = null;
+        return this.#read();
+      }),
+    );
+    return this.#nextRead;
   }
 
   /** Resolves when nothing is under way. */
   settled(): Promise<void> {
-    return this.#mutex.run(async () => undefined);
+    return this.#running.settled();
   }
 
   /**
    * Starts or stops a fan, and resolves once it reports that. Throws `rig.refused` if it reports the opposite for 10 s,
-   * `rig.timeout` if it reports nothing, and the errors of the link.
+   * `rig.timeout` if it reports nothing, `rig.unreachable` if the signal was aborted before anything was sent, and the
+   * errors of the link.
    */
   run(on: boolean, signal: AbortSignal): Promise<void> {
     return this.#switched(
@@ -109,12 +125,13 @@ export class Device {
   outlet(n: number): Plug {
     const state = (): OutletState | undefined => this.#state.outlets.find((outlet) => outlet.n === n);
     return {
-      read: async () => {
-        if (this.#state.at === null && this.#state.trouble === null) await this.poll();
+      read: async (signal) => {
+        await this.#refresh(signal);
         const outlet = state();
-        if (this.#state.trouble !== null) throw this.#state.trouble;
-        if (outlet === undefined || outlet.on === null)
-          throw new RigbridgeError("rig.garbled", `${this.settings.key} does not report whether outlet ${n} is on`);
+        if (outlet === undefined || outlet.on === null) {
+          const silent = `${this.settings.key} does not report whether outlet ${n} is on`;
+          throw this.#state.trouble ?? new RigbridgeError("rig.garbled", silent);
+        }
         return { on: outlet.on, power: outlet.power, energy: null };
       },
       switch: (on, signal) =>
@@ -144,24 +161,47 @@ export class Device {
     signal: AbortSignal,
   ): Promise<void> {
     const within = AbortSignal.any([signal, this.#closing.signal]);
-    return this.#mutex.run(async () => {
+    return this.#running.add(this.#writeAndConfirm(on, write, isOn, what, within));
+  }
+
+  /** Others may read and write between the write and the reads that confirm it, so that outlets do not wait for each other. */
+  async #writeAndConfirm(
+    on: boolean,
+    write: (signal: AbortSignal) => Promise<void>,
+    isOn: () => boolean | null,
+    what: string,
+    within: AbortSignal,
+  ): Promise<void> {
+    const { key } = this.settings;
+    await this.#mutex.run(async () => {
+      if (within.aborted)
+        throw new RigbridgeError("rig.unreachable", `${key} was busy for too long, so the command was not sent`);
       await write(AbortSignal.any([within, AbortSignal.timeout(switchTimeoutMs)]));
-      const late = AbortSignal.any([within, AbortSignal.timeout(switchTimeoutMs)]);
-      for (let look = 0; !late.aborted; look += 1) {
-        await this.#read();
-        if (this.#state.trouble === null && isOn() === on) return;
-        const delay = confirmDelaysMs[Math.min(look, confirmDelaysMs.length - 1)];
-        await sleep(delay, null, { signal: late }).catch(() => undefined);
-      }
-      const { key } = this.settings;
-      const word = on ? "on" : "off";
-      if (this.#state.trouble === null && isOn() === !on)
-        throw new RigbridgeError(
-          "rig.refused",
-          `${key} accepted the command, but ${what} stayed ${on ? "off" : "on"} for ${switchTimeoutMs / 1000} s`,
-        );
-      throw new RigbridgeError("rig.timeout", `${key} did not confirm in time that ${what} is ${word}`);
     });
+    const late = AbortSignal.any([within, AbortSignal.timeout(switchTimeoutMs)]);
+    for (let look = 0; !late.aborted; look += 1) {
+      await this.poll();
+      if (this.#state.trouble === null && isOn() === on) return;
+      const delay = confirmDelaysMs[Math.min(look, confirmDelaysMs.length - 1)];
+      await sleep(delay, null, { signal: late }).catch(() => undefined);
+    }
+    const word = on ? "on" : "off";
+    if (this.#state.trouble === null && isOn() === !on)
+      throw new RigbridgeError(
+        "rig.refused",
+        `${key} accepted the command, but ${what} stayed ${on ? "off" : "on"} for ${switchTimeoutMs / 1000} s`,
+      );
+    throw new RigbridgeError("rig.timeout", `${key} did not confirm in time that ${what} is ${word}`);
+  }
+
+  /** A device that does not answer is then read by its schedule alone, and must not use up the reads of its rigs. */
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const age = this.#context.monotonicNow() - this.#readAt;
+    if (age < outletFreshMs || this.#missed >= missesUntilUnknown) return;
+    const done = new AbortController();
+    const waited = pause(outletWaitMs, AbortSignal.any([signal, done.signal]));
+    await Promise.race([this.poll(), waited]);
+    done.abort();
   }
 
   #cannotSwitch(): RigbridgeError {
@@ -185,6 +225,7 @@ export class Device {
       const kept = this.#missed < missesUntilUnknown ? this.#state : { ...unread, at: this.#state.at };
       this.#state = { ...kept, trouble };
     }
+    this.#readAt = monotonicNow();
     this.#dueAt = nextRead(begun, this.settings.interval * 1000, this.#phase, this.#missed);
   }
 }

@@ -1,8 +1,11 @@
 import type { SimulatedRig } from "../simulated-rig.ts";
 import { powerOf } from "./meter-model.ts";
 
-/** `stuck`: it takes a command, says that it is done, and the outlet stays as it was; `silent`: it does not answer. */
-export type PduFault = "stuck" | "silent";
+/**
+ * `stuck`: it takes a command, says that it is done, and the outlet stays as it was; `slow`: the same, until the fault is
+ * over; `silent`: it does not answer.
+ */
+export type PduFault = "stuck" | "slow" | "silent";
 
 export interface PduOptions {
   /** The rigs at its outlets, from outlet 1; undefined: nothing is plugged in. */
@@ -62,6 +65,7 @@ export async function startPdu({ rigs, port, host = "127.0.0.1", v3, v2c }: PduO
   const { default: snmp } = await import("net-snmp");
   const outlets = rigs.map(() => true);
   const written: number[] = [];
+  const waiting = new Map<number, boolean>();
   let fault: PduFault | null = null;
   const agent: Agent = snmp.createAgent({ port, address: host, accessControlModelType: 1 }, () => undefined);
   const access = agent.getAuthorizer().getAccessControlModel();
@@ -98,7 +102,8 @@ export async function startPdu({ rigs, port, host = "127.0.0.1", v3, v2c }: PduO
     else if (request.testSet !== true) {
       const n = Number(request.oid.split(".").at(-1));
       written.push(n);
-      if (fault !== "stuck") turn(n, request.setValue === on);
+      if (fault === "slow") waiting.set(n, request.setValue === on);
+      else if (fault !== "stuck") turn(n, request.setValue === on);
     }
     request.done();
   };
@@ -146,6 +151,8 @@ export async function startPdu({ rigs, port, host = "127.0.0.1", v3, v2c }: PduO
     },
     set fault(now) {
       fault = now;
+      for (const [n, isOn] of waiting) turn(n, isOn);
+      waiting.clear();
     },
     close: () => new Promise((resolve) => agent.close(() => resolve())),
   };
