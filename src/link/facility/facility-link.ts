@@ -27,7 +27,7 @@ export interface PlausibleRange {
   readonly max: number;
 }
 
-/** A device of the building. Calls never overlap; each is made once. */
+/** A device of the building. Calls never overlap; a write is sent once. */
 export interface FacilityLink {
   /** host:port or the like, for messages. */
   readonly at: string;

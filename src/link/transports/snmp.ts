@@ -7,7 +7,7 @@ import { hostAndPort } from "../address.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
 import { cutShort, garbled, socketError } from "./limits.ts";
 
-/** SNMP v2c, or v3 with authentication and encryption (RFC 3414), over UDP; each request is sent once. */
+/** SNMP v2c, or v3 with authentication and encryption (RFC 3414), over UDP. Reads may be repeated; a write is sent once. */
 export interface SnmpTransport {
   /** host:port, for messages. */
   readonly at: string;
@@ -39,6 +39,11 @@ type Session = import("net-snmp").Session;
 
 /** OIDs in one request: its answer must fit into one packet. */
 const perRequest = 20;
+/** ms after which a read is asked again, since a packet may be lost, and how often. */
+const repeatAfterMs = 1_000;
+const repeats = 3;
+/** SNMPv2-MIB (RFC 3418), which every agent has. */
+const sysUpTime = "1.3.6.1.2.1.1.3.0";
 
 export function snmpTransport(host: string, port: number, login: SnmpLogin): SnmpTransport {
   const at = hostAndPort(host, port);
@@ -51,11 +56,14 @@ export function snmpTransport(host: string, port: number, login: SnmpLogin): Snm
     writer = null;
   };
 
-  const opened = async (writes: boolean): Promise<Session> => {
+  const opened = async (writes: boolean, all: AbortSignal): Promise<Session> => {
     const kept = writes ? writer : reader;
     if (kept !== null) return kept;
     const snmp = await loaded();
-    const session = sessionFor(snmp, await addressOf(at, host), port, login, writes);
+    const address = await addressOf(at, host);
+    // Nobody would close it any more.
+    all.throwIfAborted();
+    const session = sessionFor(snmp, address, port, login, writes);
     // Errors of the socket also end the open request.
     session.on("error", () => undefined);
     if (login.version === "3") reader = writer = session;
@@ -64,17 +72,18 @@ export function snmpTransport(host: string, port: number, login: SnmpLogin): Snm
     return session;
   };
   /** A session that has failed is not used again: the device may have restarted, or have another address. */
-  const within = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+  const within = async <T>(signal: AbortSignal, work: (all: AbortSignal) => Promise<T>): Promise<T> => {
     const all = AbortSignal.any([signal, closing.signal]);
+    const cutOff = (): RigbridgeError => cutShort(at, closing.signal.aborted ? null : signal, 0);
+    if (all.aborted) throw cutOff();
     let cut: () => void = () => undefined;
     const cancelled = new Promise<never>((_, reject) => {
-      cut = () => reject(cutShort(at, closing.signal.aborted ? null : signal, 0));
-      if (all.aborted) cut();
-      else all.addEventListener("abort", cut, { once: true });
+      cut = () => reject(cutOff());
+      all.addEventListener("abort", cut, { once: true });
     });
     cancelled.catch(() => undefined);
     try {
-      return await Promise.race([work(), cancelled]);
+      return await Promise.race([work(all), cancelled]);
     } catch (error) {
       drop();
       throw error;
@@ -86,16 +95,19 @@ export function snmpTransport(host: string, port: number, login: SnmpLogin): Snm
   return {
     at,
     get: (oids, signal) =>
-      within(signal, async () => {
-        const session = await opened(false);
+      within(signal, async (all) => {
+        const session = await opened(false, all);
         const values: (number | null)[] = [];
         for (let from = 0; from < oids.length; from += perRequest)
           values.push(...(await getFrom(at, session, oids.slice(from, from + perRequest))));
         return values;
       }),
     set: (oid, value, signal) =>
-      within(signal, async () => {
-        const session = await opened(true);
+      within(signal, async (all) => {
+        const session = await opened(true, all);
+        // v3 may first need an exchange of its own (RFC 3414, 4): a read makes it, so that the write leaves now or not at all.
+        if (login.version === "3") await getFrom(at, session, [sysUpTime]);
+        all.throwIfAborted();
         if (sendDeadline()?.isOver === true) throw new RigbridgeError("service.no.active", detail("command.noLease"));
         await setAt(at, session, oid, value);
       }),
@@ -124,7 +136,7 @@ function sessionFor(snmp: Snmp, address: string, port: number, login: SnmpLogin,
   const common = {
     port,
     transport: isIP(address) === 6 ? ("udp6" as const) : ("udp4" as const),
-    // Nothing is sent twice; the caller's deadline comes first.
+    // A write must not be sent twice; the caller's deadline comes first.
     retries: 0,
     timeout: 30_000,
   };
@@ -146,14 +158,21 @@ function sessionFor(snmp: Snmp, address: string, port: number, login: SnmpLogin,
 /** aes256: with the key extension of Blumenthal, as Net-SNMP, APC and Raritan have it. */
 const privacy = { aes: "aes", aes256: "aes256b", des: "des" } as const;
 
+/** Asks again while there is no answer; the first answer counts. */
 function getFrom(at: string, session: Session, oids: readonly string[]): Promise<(number | null)[]> {
-  return new Promise((resolve, reject) =>
-    session.get([...oids], (error, varbinds = []) => {
-      if (error !== null) reject(snmpError(at, error));
-      else if (varbinds.length !== oids.length) reject(garbled(at, "the answer has other OIDs than the request"));
-      else resolve(varbinds.map(({ type, value }) => (isNumber(type) ? numberOf(value) : null)));
-    }),
-  );
+  return new Promise((resolve, reject) => {
+    let repeat: NodeJS.Timeout | undefined;
+    const ask = (left: number): void => {
+      if (left > 0) repeat = setTimeout(() => ask(left - 1), repeatAfterMs);
+      session.get([...oids], (error, varbinds = []) => {
+        clearTimeout(repeat);
+        if (error !== null) reject(snmpError(at, error));
+        else if (varbinds.length !== oids.length) reject(garbled(at, "the answer has other OIDs than the request"));
+        else resolve(varbinds.map(({ type, value }) => (isNumber(type) ? numberOf(value) : null)));
+      });
+    };
+    ask(repeats);
+  });
 }
 
 function setAt(at: string, session: Session, oid: string, value: number): Promise<void> {

@@ -166,7 +166,7 @@ describe.each(["v3", "v2c"] as const)("a PDU over SNMP %s", (version) => {
     expect([virtual.outlets[0], virtual.written]).toEqual([true, [1, 1]]);
   });
 
-  test("that is silent is asked once and not in time", async () => {
+  test("that is silent does not answer in time, and is read again later", async () => {
     const { device, virtual } = await pdu(logins[version]);
     await device.read(soon());
     virtual.fault = "silent";
