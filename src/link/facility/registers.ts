@@ -12,6 +12,17 @@ const sizes: Readonly<Record<ModbusRegister["type"], number>> = {
   f64: 4,
 };
 
+/**
+ * What stands for no value: the highest of a type, as on ABB's meters. With 16 bits it may be measured. As a number, the
+ * highest of 64 bits is also that of a few below it.
+ */
+const noValues: Readonly<Partial<Record<ModbusRegister["type"], number>>> = {
+  u32: 2 ** 32 - 1,
+  s32: 2 ** 31 - 1,
+  u64: Number(2n ** 64n - 1n),
+  s64: Number(2n ** 63n - 1n),
+};
+
 /** Registers of two bytes that a number takes. */
 export const registersOf = ({ type }: Pick<ModbusRegister, "type">): number => sizes[type];
 
@@ -21,6 +32,7 @@ export function numberIn(
   { type, order, scale }: Pick<ModbusRegister, "type" | "order" | "scale">,
 ): Measured {
   const value = plainNumber(inOrder(bytes, order), type);
+  if (value === noValues[type]) return { problem: "has no value" };
   if (Number.isNaN(value)) return { problem: "is not a number (NaN)" };
   if (!Number.isFinite(value)) return { problem: "is infinite" };
   // Without the error of binary fractions: 2301 × 0.1 is 230.1.

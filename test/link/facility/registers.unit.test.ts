@@ -31,6 +31,21 @@ describe("a number in registers", () => {
     expect(decoded(hex, "f32")).toEqual({ problem });
   });
 
+  test.each([
+    ["ffffffff", "u32", "abcd"],
+    ["7fffffff", "s32", "abcd"],
+    ["ffff7fff", "s32", "cdab"],
+    ["ffffffffffffffff", "u64", "abcd"],
+    ["7fffffffffffffff", "s64", "abcd"],
+  ] as const)("%s as %s %s is no value", (hex, type, order) => {
+    expect(decoded(hex, type, order, 0.01)).toEqual({ problem: "has no value" });
+  });
+
+  test("may be -1, or the highest of 16 bits", () => {
+    expect(decoded("ffffffff", "s32")).toEqual({ value: -1 });
+    expect(decoded("ffff", "u16")).toEqual({ value: 65_535 });
+  });
+
   test("of any type and order is a finite number or a problem", () => {
     const types = ["u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"] as const;
     const orders = ["abcd", "cdab", "badc", "dcba"] as const;
@@ -42,7 +57,7 @@ describe("a number in registers", () => {
         (type, order, bytes) => {
           const read = numberIn(Buffer.from(bytes.subarray(0, 2 * registersOf({ type }))), { type, order, scale: 1 });
           if ("value" in read) expect(Number.isFinite(read.value)).toBe(true);
-          else expect(read.problem).toMatch(/^is /);
+          else expect(read.problem).toMatch(/^(is|has) /);
         },
       ),
     );
