@@ -12,17 +12,26 @@ export const unknownValues: FacilityValues = {
   temperature: null,
 };
 
+interface Jump {
+  readonly value: number;
+  readonly reads: number;
+}
+
+const noJumps = { power: null, energy: null, voltage: null, current: null, temperature: null } as const;
+
 /** What earlier reads of a device say about the next one. */
 export interface JudgedPast {
   /** The last believed value of each quantity. */
   readonly believed: FacilityValues;
+  /** The values that have jumped, with the number of consistent reads; null: it has not. */
+  readonly jumped: Readonly<Record<FacilityQuantity, Jump | null>>;
   /** The last energy that differed from the one before, and the kWh that its power has said since. */
   readonly counter: { readonly energy: number; readonly expected: number } | null;
   /** Epoch ms of the last read; null before the first. */
   readonly at: number | null;
 }
 
-export const noPast: JudgedPast = { believed: unknownValues, counter: null, at: null };
+export const noPast: JudgedPast = { believed: unknownValues, jumped: noJumps, counter: null, at: null };
 
 export interface Judgement {
   readonly values: FacilityValues;
@@ -41,8 +50,11 @@ const units: Readonly<Record<FacilityQuantity, string>> = {
 
 /** Below these, values jump by any factor when something starts or stops. */
 const jumpFloors: FacilityValues = { power: 10, energy: 0.1, voltage: 1, current: 0.1, temperature: null };
-/** A change by more than this factor is a change of the byte order, not of the load. */
+/** A change by more than this factor may be one of the byte order. */
 const jumpFactor = 1000;
+/** A load may jump as far, so this many reads in a row that differ by less than this factor are believed. */
+const consistentReads = 3;
+const consistentFactor = 2;
 /** No meter resolves so little: floats in another byte order do. */
 const tiniest = 1e-6;
 /** A counter that stands still while its power has said so many kWh is frozen. */
@@ -59,14 +71,23 @@ export function judge(
 ): Judgement {
   const implausible: string[] = [];
   const readings: Record<FacilityQuantity, number | null> = { ...unknownValues };
+  const jumped: Record<FacilityQuantity, Jump | null> = { ...noJumps };
   for (const quantity of facilityQuantities) {
     const measured = values.get(quantity);
-    const why = measured === undefined ? null : flawOf(quantity, measured, ranges, past.believed[quantity]);
+    if (measured === undefined) continue;
+    const before = past.believed[quantity];
+    let why = flawOf(quantity, measured, ranges);
+    if (why === null && "value" in measured && before !== null && hasJumped(quantity, before, measured.value)) {
+      const jump = jumpAfter(past.jumped[quantity], measured.value);
+      if (jump.reads < consistentReads) {
+        jumped[quantity] = jump;
+        why = `jumped from ${shortened(before)} to ${shortened(measured.value)} ${units[quantity]}; has its byte order changed?`;
+      }
+    }
     if (why !== null) implausible.push(`${quantity} ${why}`);
-    else if (measured !== undefined && "value" in measured) readings[quantity] = measured.value;
+    else if ("value" in measured) readings[quantity] = measured.value;
   }
-  const numbers = [...values.values()].flatMap((measured) => ("value" in measured ? [measured.value] : []));
-  if (numbers.length > 1 && numbers.every((number) => number === 0))
+  if (isAllZero(values, past.believed))
     return { values: unknownValues, implausible: ["all its registers are 0"], past: { ...past, at } };
   const counter = counterAfter(readings, past, at);
   if (counter !== null && counter.expected > frozenAfterKwh) {
@@ -87,18 +108,24 @@ export function judge(
         current: believed("current"),
         temperature: believed("temperature"),
       },
+      jumped,
       counter,
       at,
     },
   };
 }
 
-function flawOf(
-  quantity: FacilityQuantity,
-  measured: Measured,
-  ranges: FacilityLink["ranges"],
-  before: number | null,
-): string | null {
+/** All values are 0 although one of them cannot be: the voltage, or a counter that was higher. */
+function isAllZero(values: RawReading["values"], believed: FacilityValues): boolean {
+  const numbers = [...values].flatMap(([quantity, each]) => ("value" in each ? [{ quantity, value: each.value }] : []));
+  if (numbers.length < 2 || numbers.some(({ value }) => value !== 0)) return false;
+  return numbers.some(
+    ({ quantity }) => quantity === "voltage" || (quantity === "energy" && (believed.energy ?? 0) > 0),
+  );
+}
+
+/** Why a value cannot be right, whatever was read before; null if it can. */
+function flawOf(quantity: FacilityQuantity, measured: Measured, ranges: FacilityLink["ranges"]): string | null {
   if ("problem" in measured) return measured.problem;
   const { value } = measured;
   const unit = units[quantity];
@@ -106,12 +133,21 @@ function flawOf(
   const { min, max } = ranges[quantity];
   if (value < min || value > max) return `is ${shortened(value)} ${unit}, outside ${min} to ${max}`;
   if (value !== 0 && Math.abs(value) < tiniest) return `is ${shortened(value)} ${unit}, too little to be measured`;
-  const floor = jumpFloors[quantity];
-  if (before === null || floor === null) return null;
-  const [low, high] = [Math.abs(before), Math.abs(value)].toSorted((a, b) => a - b);
-  if (low === undefined || high === undefined || low < floor || high <= low * jumpFactor) return null;
-  return `jumped from ${shortened(before)} to ${shortened(value)} ${unit}; has its byte order changed?`;
+  return null;
 }
+
+function hasJumped(quantity: FacilityQuantity, before: number, value: number): boolean {
+  const floor = jumpFloors[quantity];
+  return floor !== null && lowOf(before, value) >= floor && ratioOf(before, value) > jumpFactor;
+}
+
+const jumpAfter = (before: Jump | null, value: number): Jump => ({
+  value,
+  reads: before !== null && ratioOf(before.value, value) < consistentFactor ? before.reads + 1 : 1,
+});
+
+const lowOf = (one: number, other: number): number => Math.min(Math.abs(one), Math.abs(other));
+const ratioOf = (one: number, other: number): number => Math.max(Math.abs(one), Math.abs(other)) / lowOf(one, other);
 
 const shortened = (value: number): string => String(Number(value.toPrecision(6)));
 

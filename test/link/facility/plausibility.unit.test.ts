@@ -24,6 +24,7 @@ describe("a meter", () => {
   test.each([
     [{ power: "is not a number (NaN)", voltage: 230 }, "power is not a number (NaN)"],
     [{ power: 3000, energy: -5 }, "energy is negative: -5 kWh"],
+    [{ power: 0, current: 0, voltage: 0 }, "all its registers are 0"],
     [{ power: 0, energy: 0, voltage: 0, current: 0 }, "all its registers are 0"],
     [{ power: 1e30, voltage: 230 }, "power is 1e+30 W, outside -100000000 to 100000000"],
     [{ power: 3e-40, voltage: 230 }, "power is 3e-40 W, too little to be measured"],
@@ -39,6 +40,24 @@ describe("a meter", () => {
 
   test("with only its power may read 0", () => {
     expect(judged({ power: 0 })).toMatchObject({ implausible: [], values: { power: 0 } });
+  });
+
+  test("that has no voltage may draw nothing, unless its counter is gone", () => {
+    expect(judged({ power: 0, current: 0 })).toMatchObject({ implausible: [], values: { power: 0, current: 0 } });
+    expect(judged({ power: 0, energy: 0 })).toMatchObject({ implausible: [], values: { power: 0, energy: 0 } });
+    const { past } = judged({ power: 3000, energy: 1000 });
+    expect(judged({ power: 0, energy: 0 }, past).implausible).toEqual(["all its registers are 0"]);
+  });
+
+  test("that jumps is believed after three consistent reads", () => {
+    const reads = [12, 52_000, 5_200_000, 30_000, 45_000, 52_000, 53_000];
+    let past = noPast;
+    const believed = reads.map((power, read) => {
+      const next = judged({ ...usual, power, energy: 1000 + read }, past, read * 10_000);
+      past = next.past;
+      return next.values.power;
+    });
+    expect(believed).toEqual([12, null, null, null, null, 52_000, 53_000]);
   });
 
   test("that jumps is compared with the last believed value until it is back", () => {
