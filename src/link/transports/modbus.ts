@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { sendDeadline } from "../../async/send-deadline.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
+import { type ProblemCode, RigbridgeError } from "../../contract/problems.ts";
 import { detail } from "../../messages/detail.ts";
 import { hostAndPort } from "../address.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
@@ -8,7 +8,10 @@ import { connectTimeout, cutShort, garbled, limits, socketError } from "./limits
 
 export type ModbusTable = "coil" | "discrete" | "input" | "holding";
 
-/** The requests of one connection, each sent once. Throws `rig.timeout`, `rig.garbled`, or `rig.refused` with the exception. */
+/**
+ * The requests of one connection, each sent once. Throws `rig.refused` for what the device does not have, `rig.unreachable`
+ * if it is busy or its gateway has no path to it, `rig.timeout`, or `rig.garbled`.
+ */
 export interface ModbusRequests {
   /** Registers in two bytes each, or coils and discrete inputs in bits from the lowest. */
   read(table: ModbusTable, address: number, count: number): Promise<Buffer>;
@@ -109,29 +112,36 @@ function requestsOver(at: string, client: Client): ModbusRequests {
         ? client.writeSingleCoil(address, value !== 0)
         : client.writeSingleRegister(address, value)
       ).catch((error: unknown) => {
-        throw modbusError(at, `${table} ${address}`, error);
+        // It has accepted the write and is not done yet.
+        if (exceptionCode(error) !== acknowledge) throw modbusError(at, `${table} ${address}`, error);
       });
     },
   };
 }
 
-/** The names of "Modbus Application Protocol" 1.1b3, 7. */
-const exceptions: Readonly<Record<number, string>> = {
-  1: "illegal function",
-  2: "illegal data address",
-  3: "illegal data value",
-  4: "server device failure",
-  5: "acknowledge",
-  6: "server device busy",
-  10: "gateway path unavailable",
-  11: "gateway target device failed to respond",
+/** The names of "Modbus Application Protocol" 1.1b3, 7, and what each says about the request. */
+const exceptions: Readonly<Record<number, { readonly name: string; readonly code: ProblemCode }>> = {
+  1: { name: "illegal function", code: "rig.refused" },
+  2: { name: "illegal data address", code: "rig.refused" },
+  3: { name: "illegal data value", code: "rig.refused" },
+  // A write may have been carried out in part.
+  4: { name: "server device failure", code: "rig.garbled" },
+  6: { name: "server device busy", code: "rig.unreachable" },
+  10: { name: "gateway path unavailable", code: "rig.unreachable" },
+  // The device may have received a write, and only its answer is missing.
+  11: { name: "gateway target device failed to respond", code: "rig.timeout" },
 };
+const acknowledge = 5;
 
 function modbusError(at: string, what: string, error: unknown): RigbridgeError {
   const kind: unknown = typeof error === "object" && error !== null && "err" in error ? error.err : null;
   if (kind === "ModbusException") {
-    const code = exceptionCode(error);
-    return new RigbridgeError("rig.refused", `${at} refused ${what}: ${exceptions[code] ?? `exception ${code}`}`);
+    const number = exceptionCode(error);
+    const { name, code } = exceptions[number] ?? { name: `exception ${number}`, code: "rig.garbled" };
+    return new RigbridgeError(
+      code,
+      `${at} ${code === "rig.refused" ? "refused" : "did not carry out"} ${what}: ${name}`,
+    );
   }
   if (kind === "Timeout") return new RigbridgeError("rig.timeout", detail("link.late", { at }));
   if (kind === "Offline") return garbled(at, "closed without an answer");

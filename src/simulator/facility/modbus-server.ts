@@ -8,6 +8,8 @@ export interface ModbusMemory {
   write(table: "coil" | "holding", address: number, value: number): boolean;
   /** Whether it answers at all. */
   readonly answers: boolean;
+  /** The exception that it answers to every request, also to a write that it carries out, as gateways do; absent: none. */
+  readonly exception?: number | null;
 }
 
 export interface ModbusServer {
@@ -40,7 +42,9 @@ export async function startModbusServer(memory: ModbusMemory, host: string, port
         const body = request.subarray(headBytes);
         requests.push(body[0] ?? 0);
         if (!memory.answers) continue;
-        const answer = answerTo(body, memory);
+        const carriedOut = answerTo(body, memory);
+        const { exception = null } = memory;
+        const answer = exception === null ? carriedOut : exceptionTo(body, exception);
         const head = Buffer.from(request.subarray(0, headBytes));
         head.writeUInt16BE(answer.length + 1, 4);
         socket.write(Buffer.concat([head, answer]));
@@ -63,9 +67,11 @@ export async function startModbusServer(memory: ModbusMemory, host: string, port
   };
 }
 
+const exceptionTo = (request: Buffer, exception: number): Buffer => Buffer.from([(request[0] ?? 0) | 0x80, exception]);
+
 function answerTo(request: Buffer, memory: ModbusMemory): Buffer {
   const code = request[0] ?? 0;
-  const refused = (exception: number): Buffer => Buffer.from([code | 0x80, exception]);
+  const refused = (exception: number): Buffer => exceptionTo(request, exception);
   if (request.length < 5) return refused(exceptions.value);
   const [address, second] = [request.readUInt16BE(1), request.readUInt16BE(3)];
   if (code === 5 || code === 6) {

@@ -132,6 +132,51 @@ test("a fan is switched by a coil, and says whether it runs", async () => {
   expect([(await device.read(soon())).on, fan.written]).toEqual([true, 1]);
 });
 
+describe("a fan behind a gateway", () => {
+  const fanBehindGateway = async (exception: number) => {
+    const fan = await startFan(ownHost());
+    closing.push(() => fan.close());
+    fan.exception = exception;
+    const registers = [
+      { reading: "on", table: "discrete", address: 1 },
+      { reading: "power", table: "input", address: 7 },
+    ];
+    const settings = { kind: "fan", driver: "modbus", address: fan.address, run: { address: 1 } };
+    return {
+      fan,
+      device: opened({ ...settings, registers }),
+      meter: opened({ ...settings, registers: [registers[1]] }),
+    };
+  };
+
+  test.each([
+    [2, "rig.refused"],
+    [4, "rig.garbled"],
+    [6, "rig.unreachable"],
+    [10, "rig.unreachable"],
+    [11, "rig.timeout"],
+  ] as const)("that answers exception %d is not switched: %s", async (exception, code) => {
+    const { device } = await fanBehindGateway(exception);
+    expect(await refusal(device.run?.(true, soon()) ?? Promise.resolve())).toBe(code);
+  });
+
+  test.each([
+    [6, "rig.unreachable"],
+    [10, "rig.unreachable"],
+    [11, "rig.timeout"],
+  ] as const)("cannot be read at all when it answers exception %d: %s", async (exception, code) => {
+    const { meter } = await fanBehindGateway(exception);
+    expect(await refusal(meter.read(soon()))).toBe(code);
+  });
+
+  test("has accepted a write that it acknowledges, and then says that it runs", async () => {
+    const { device, fan } = await fanBehindGateway(5);
+    await device.run?.(true, soon());
+    fan.exception = null;
+    expect([(await device.read(soon())).on, fan.written]).toEqual([true, 1]);
+  });
+});
+
 const v3 = { authPassword: "authenticated", privPassword: "encrypted-too" };
 const v2c = { read: "look", write: "switch" };
 const logins = {
