@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { differenceOf, differenceTurn } from "../../src/service/facility/difference.ts";
-import { type CooledRig, fanTurn } from "../../src/service/facility/fan-law.ts";
+import { type CooledRig, fanTurn, noFanMemory } from "../../src/service/facility/fan-law.ts";
 
 describe("a fan", () => {
   test.each([
@@ -19,14 +19,24 @@ describe("a fan", () => {
   ] satisfies [CooledRig[], boolean | null, number | null, number | null, boolean | null][])(
     "with rigs %j that is on: %j, delay %j ms, stopped since %j is to be: %j",
     (rigs, isOn, delayMs, stoppedSince, wanted) => {
-      expect(fanTurn(rigs, isOn, delayMs, { stoppedSince }, 0).wanted).toBe(wanted);
+      expect(fanTurn(rigs, isOn, delayMs, { ...noFanMemory, stoppedSince }, 0).wanted).toBe(wanted);
     },
   );
 
   test("counts its delay anew after a rig is unknown", () => {
-    const { memory } = fanTurn(["unknown"], true, 60_000, { stoppedSince: 0 }, 50_000);
+    const { memory } = fanTurn(["unknown"], true, 60_000, { ...noFanMemory, stoppedSince: 0 }, 50_000);
     expect(fanTurn(["stopped"], true, 60_000, memory, 70_000).wanted).toBeNull();
   });
+
+  test.each([["unknown"], ["running"]] satisfies [CooledRig][])(
+    "does not stop before a rig that was started may have to say so, though it was %s in between",
+    (state) => {
+      const kept = { ...noFanMemory, keepOnUntil: 300_000 };
+      const { memory } = fanTurn([state, "stopped"], true, 0, kept, 10_000);
+      expect(fanTurn(["stopped", "stopped"], true, 0, memory, 299_999).wanted).toBeNull();
+      expect(fanTurn(["stopped", "stopped"], true, 0, memory, 300_000).wanted).toBe(false);
+    },
+  );
 });
 
 describe("the difference between a meter and its rigs", () => {

@@ -4,7 +4,11 @@ export type CooledRig = "running" | "stopped" | "unknown";
 export interface FanMemory {
   /** Epoch ms since when all its rigs are known to be stopped; null while one runs or is unknown. */
   readonly stoppedSince: number | null;
+  /** Epoch ms until which a rig that was started may still not say that it runs. */
+  readonly keepOnUntil: number;
 }
+
+export const noFanMemory: FanMemory = { stoppedSince: null, keepOnUntil: Number.NEGATIVE_INFINITY };
 
 export interface FanTurn {
   /** What the fan is to do now; null: stay as it is. */
@@ -14,7 +18,7 @@ export interface FanTurn {
 
 /**
  * A fan runs while a rig does, and stops `offDelayMs` after the last one has stopped; null: it stays on. A rig of which
- * nothing is known may be warm, so the fan stays as it is. Pure.
+ * nothing is known may be warm, and one that was just started may be about to run, so the fan stays as it is. Pure.
  */
 export function fanTurn(
   rigs: readonly CooledRig[],
@@ -23,9 +27,10 @@ export function fanTurn(
   memory: FanMemory,
   now: number,
 ): FanTurn {
-  if (rigs.includes("running")) return { wanted: isOn === false ? true : null, memory: { stoppedSince: null } };
-  if (rigs.length === 0 || rigs.includes("unknown")) return { wanted: null, memory: { stoppedSince: null } };
+  const anew = { ...memory, stoppedSince: null };
+  if (rigs.includes("running")) return { wanted: isOn === false ? true : null, memory: anew };
+  if (rigs.length === 0 || rigs.includes("unknown")) return { wanted: null, memory: anew };
   const stoppedSince = memory.stoppedSince ?? now;
-  const isOver = offDelayMs !== null && now - stoppedSince >= offDelayMs;
-  return { wanted: isOver && isOn === true ? false : null, memory: { stoppedSince } };
+  const isOver = offDelayMs !== null && now - stoppedSince >= offDelayMs && now >= memory.keepOnUntil;
+  return { wanted: isOver && isOn === true ? false : null, memory: { ...memory, stoppedSince } };
 }

@@ -8,7 +8,7 @@ import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { Device } from "./device.ts";
-import { type CooledRig, type FanMemory, fanTurn } from "./fan-law.ts";
+import { type CooledRig, type FanMemory, fanTurn, noFanMemory } from "./fan-law.ts";
 
 /** A rig that starts may take that long to say that it runs; until then its fan does not stop. */
 const slowestStartMs = 300_000;
@@ -47,8 +47,12 @@ export class Fans {
    * with the name of the fan that does not start or does not answer.
    */
   async beforeStart(minerId: number): Promise<void> {
-    const fans = this.#fans().filter((fan) => this.#context.covers(fan, minerId));
-    await Promise.all(fans.map((fan) => this.#started(fan)));
+    await Promise.all(this.#fansOf(minerId).map((fan) => this.#started(fan)));
+  }
+
+  /** Whether a miner has fans. */
+  cool(minerId: number): boolean {
+    return this.#fansOf(minerId).length > 0;
   }
 
   /** One turn over all fans; never rejects. */
@@ -64,6 +68,10 @@ export class Fans {
 
   #fans(): readonly Device[] {
     return this.#context.devices().filter(({ settings }) => settings.kind === "fan" && canRun(settings));
+  }
+
+  #fansOf(minerId: number): readonly Device[] {
+    return this.#fans().filter((fan) => this.#context.covers(fan, minerId));
   }
 
   #started(fan: Device): Promise<void> {
@@ -90,16 +98,19 @@ export class Fans {
       throw new RigbridgeError("not.possible", detail("facility.noFan", { fan: name ?? key, why: detailIn(error) }));
     }
     if (signal.aborted) throw new RigbridgeError("not.possible", detail("service.stopping"));
-    this.#memories.set(fan, { stoppedSince: this.#context.now() + slowestStartMs });
+    this.#memories.set(fan, { ...this.#memoryOf(fan), keepOnUntil: this.#context.now() + slowestStartMs });
+  }
+
+  #memoryOf(fan: Device): FanMemory {
+    return this.#memories.get(fan) ?? noFanMemory;
   }
 
   async #turn(fan: Device): Promise<void> {
     const { now, log, rigsOf } = this.#context;
     const { key, offDelay } = fan.settings;
     const rigs = rigsOf(fan).map(({ rig }) => cooled(rig.state));
-    const memory = this.#memories.get(fan) ?? { stoppedSince: null };
     const offDelayMs = offDelay === undefined ? null : offDelay * 1000;
-    const { wanted, memory: next } = fanTurn(rigs, fan.state.on, offDelayMs, memory, now());
+    const { wanted, memory: next } = fanTurn(rigs, fan.state.on, offDelayMs, this.#memoryOf(fan), now());
     this.#memories.set(fan, next);
     if (wanted === null || this.#starting.has(fan) || this.#switching.has(fan)) return;
     if (now() < (this.#retryAt.get(fan) ?? 0)) return;
