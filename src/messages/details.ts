@@ -298,6 +298,7 @@ export const details = {
   "command.maximumLeft":
     "{room} may take {watts} W at most, of which {left} W are left; only an administrator can raise that",
   "command.cancelled": "Cancelled before it was sent",
+  "command.overtaken": "Not sent: a later command for this rig replaced the start while it waited",
   "command.notCancelled": "Command {id} can no longer be cancelled: it is {state}",
   "command.expired":
     "The command expired: the rig was busy with other commands for {seconds} s, and nothing was sent (command.expired)",

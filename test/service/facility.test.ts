@@ -15,6 +15,7 @@ import { stoppedClock } from "../clock.ts";
 import { problem } from "../errors.ts";
 import { freeUdpPort } from "../free-port.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 const closing: (() => unknown)[] = [];
@@ -226,6 +227,79 @@ describe("a fan", () => {
     await turn(100);
     expect(fan.on).toBe(true);
     await turn(60);
+    expect(fan.on).toBe(false);
+  });
+
+  /** A rig that is off at its outlet, and whose fan takes what is written without starting. */
+  async function coldRig(more: object = {}) {
+    const facility = await facilityBench();
+    const { bench, save, ids, turn } = facility;
+    const { pdu, settings: outlets } = await pduFor(bench);
+    const { fan, settings } = await fanFor(more, true);
+    await save([outlets, settings]);
+    await turn();
+    const [id = 0] = ids;
+    await bench.poll(id);
+    await bench.act(id, { action: "stop" });
+    Object.assign(fan, { on: false, isStuck: true });
+    return { ...facility, id, pdu, fan };
+  }
+
+  test("does not keep a stop waiting while it starts, and the stop replaces the start", async () => {
+    const { bench, id, pdu, fan } = await coldRig();
+    const written = pdu.written.length;
+    const started = problem(bench.act(id, { action: "start" }));
+    await until(() => fan.written > 0, "the fan to be started");
+    expect((await bench.commands(id))[0]).toMatchObject({ action: "start", state: "queued" });
+    expect((await problem(bench.act(id, { action: "stop" }))).message).toBe("The rig is stopped already");
+    expect(fan.on).toBe(false);
+    expect((await started).message).toBe("Not sent: a later command for this rig replaced the start while it waited");
+    Object.assign(fan, { on: true });
+    await bench.idle();
+    expect([pdu.written.length, bench.rig(0).powered]).toEqual([written, false]);
+  });
+
+  test("has its time to start before the rig, which can be cancelled meanwhile", async () => {
+    const { bench, id, pdu, fan } = await coldRig({ startDelay: 30 });
+    const written = pdu.written.length;
+    fan.isStuck = false;
+    const started = problem(bench.act(id, { action: "start" }));
+    await until(() => fan.on, "the fan to run");
+    const [command] = await bench.commands(id);
+    expect(command?.state).toBe("queued");
+    await bench.service.cancelCommand({ id: command?.id ?? 0 }, caller);
+    expect((await started).message).toBe("Cancelled before it was sent");
+    expect([pdu.written.length, bench.rig(0).powered]).toEqual([written, false]);
+  });
+
+  test("starts before a step that switches the plug of its rig on", async () => {
+    const { bench, id, pdu, fan } = await coldRig();
+    const written = pdu.written.length;
+    const { id: rule_id } = await bench.service.addRule({ key: "on", do: [{ plug: "on" }], manual: true }, caller);
+    const ran = bench.act(id, { action: "rule", rule_id });
+    await until(() => fan.written > 0, "the fan to be started");
+    expect([pdu.written.length, bench.rig(0).powered]).toEqual([written, false]);
+    Object.assign(fan, { on: true });
+    await ran;
+    await bench.idle();
+    expect(bench.rig(0).powered).toBe(true);
+  });
+
+  test("stays on for five minutes after a start, though its rig is unknown in between", async () => {
+    const { bench, id, fan, turn } = await coldRig({ offDelay: 0 });
+    fan.isStuck = false;
+    await bench.act(id, { action: "start" });
+    bench.rig(0).fault = "silent";
+    await bench.poll(id);
+    await turn();
+    bench.rig(0).fault = null;
+    await bench.poll(id);
+    await bench.act(id, { action: "stop" });
+    await bench.poll(id);
+    await turn(200);
+    await turn();
+    expect(fan.on).toBe(true);
+    await turn(100);
     expect(fan.on).toBe(false);
   });
 

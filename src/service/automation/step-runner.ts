@@ -216,13 +216,12 @@ export class StepRunner {
     const { rig } = entry;
     if (rig.plug === null) return failed(withoutPlug);
     const spec = { ...commandSpec(entry, { action: "plug", plug: on ? "on" : "off" }), cause: commandCause(run) };
-    return this.#send(run, entry, spec, context, (row) =>
-      this.#options.executor.sendUnread(rig, row, async (signal) => {
-        await switched(rig, on, signal);
-        if (on) rig.restarts(bootSeconds);
-        return `The plug has switched the rig ${on ? "on" : "off"}`;
-      }),
-    );
+    const write = async (signal: AbortSignal): Promise<string> => {
+      await switched(rig, on, signal);
+      if (on) rig.restarts(bootSeconds);
+      return `The plug has switched the rig ${on ? "on" : "off"}`;
+    };
+    return this.#send(run, entry, spec, context, (row) => this.#options.executor.sendUnread(rig, row, write, on));
   }
 
   /** Stores a command, binds it to the run, and sends it. */

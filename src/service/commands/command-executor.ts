@@ -12,7 +12,7 @@ import { SessionEnded } from "../../link/session-ended.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { requestKeyOf } from "../request-key.ts";
-import { type BeforeStart, startingAfter } from "./before-start.ts";
+import { endedByLater, type Start, type StartGuard, WaitingStarts } from "./before-start.ts";
 import { CommandProgress, expired, type Permitted } from "./command-progress.ts";
 import { loweringOnly } from "./lowering.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
@@ -78,6 +78,9 @@ interface OpenRestart {
   readonly unanswered: unknown;
 }
 
+/** Does a command in its turn; null if it starts its rig and must wait first, and nothing was sent. */
+type Work = (progress: CommandProgress, start: Start) => Promise<Outcome | null>;
+
 /**
  * Sends commands to rigs: stored before any byte leaves, in order per rig, confirmed by reading back, never sent twice.
  */
@@ -88,7 +91,7 @@ export class CommandExecutor {
   readonly #watchers: ((command: StoredCommand) => void)[] = [];
   readonly #timeouts: CommandTimeouts;
   readonly #isForSafety: (command: SafetyFacts) => boolean;
-  #beforeStart: BeforeStart = async () => undefined;
+  readonly #starts = new WaitingStarts();
   readonly #closing = new AbortController();
   readonly #running = new Background();
   /** Unfinished commands. */
@@ -115,9 +118,9 @@ export class CommandExecutor {
     this.#watchers.push(watcher);
   }
 
-  /** Awaits this before a rig is sent a start. */
-  guardStarts(beforeStart: BeforeStart): void {
-    this.#beforeStart = beforeStart;
+  /** Has starts of rigs wait for this before they are sent. */
+  guardStarts(guard: StartGuard): void {
+    this.#starts.guardBy(guard);
   }
 
   /** Stores a command for a later `send`. */
@@ -146,25 +149,31 @@ export class CommandExecutor {
 
   /** Sends a stored command in its turn. */
   send(rig: PolledRig, command: StoredCommand, steps: readonly Step[]): BegunCommand {
-    return this.#begin(rig, command, (progress) => this.#execute(rig, steps, progress));
+    return this.#begin(rig, command, (progress, start) => {
+      const session = { timeouts: this.#timeouts, closing: this.#closing.signal, start };
+      return new Session(this.#fleet, rig, progress, session).take(steps);
+    });
   }
 
-  /** Like `send`, for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
-  sendUnread(rig: PolledRig, command: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
-    return this.#begin(rig, command, (progress) =>
-      this.#settled(progress, async () => {
-        await progress.markSent();
-        const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing.signal]);
-        return { answer: await progress.sending(() => write(signal)), restart: null };
-      }),
-    );
-  }
-
-  #begin(
+  /**
+   * Like `send`, for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug.
+   * `starts`: the rig starts with it.
+   */
+  sendUnread(
     rig: PolledRig,
     command: StoredCommand,
-    execute: (progress: CommandProgress) => Promise<Outcome>,
+    write: (signal: AbortSignal) => Promise<string>,
+    starts = false,
   ): BegunCommand {
+    return this.#begin(rig, command, async (progress, start) => {
+      if (starts && start.mustWait()) return null;
+      await progress.markSent();
+      const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing.signal]);
+      return { answer: await progress.sending(() => write(signal)), restart: null };
+    });
+  }
+
+  #begin(rig: PolledRig, command: StoredCommand, work: Work): BegunCommand {
     const { id } = command;
     const progress = new CommandProgress(
       id,
@@ -173,12 +182,11 @@ export class CommandExecutor {
       this.#store.lease?.deadline ?? null,
     );
     this.#open.set(id, progress);
-    const { queueMs } = this.#timeouts;
-    const expiry = setTimeout(() => void progress.withdraw(expired(queueMs)).catch(this.#logUnexpected(id)), queueMs);
-    rig.makeWay();
-    const turn = rig.exclusively(() => execute(progress));
+    for (const ended of this.#starts.endedBy(command)) this.#withdrawUnawaited(ended, endedByLater());
+    const start = this.#starts.startBy(command, progress);
+    const turn = this.#inTurn(rig, progress, start, work);
     const settledTurn = Promise.race([turn, progress.withdrawn]).finally(() => {
-      clearTimeout(expiry);
+      start.end();
       this.#open.delete(id);
     });
     const ended = settledTurn.then((outcome) => this.#confirm(rig, progress, outcome));
@@ -187,6 +195,31 @@ export class CommandExecutor {
     );
     void this.#running.add(Promise.allSettled([turn, ended.catch(this.#logUnexpected(id))]));
     return { progress, taken, ended };
+  }
+
+  /**
+   * Does the work of a command while nothing else uses the rig. A start that must wait gives up its turn and takes
+   * another one afterwards, in which the rig is identified again.
+   */
+  async #inTurn(rig: PolledRig, progress: CommandProgress, start: Start, work: Work): Promise<Outcome> {
+    for (;;) {
+      const { queueMs } = this.#timeouts;
+      const expiry = setTimeout(() => this.#withdrawUnawaited(progress, expired(queueMs)), queueMs);
+      rig.makeWay();
+      const turn = rig.exclusively(() => this.#settled(progress, () => work(progress, start)));
+      const over = (): void => clearTimeout(expiry);
+      progress.withdrawn.catch(over);
+      const outcome = await turn.finally(over);
+      if (outcome !== null) return outcome;
+      await this.#settled(progress, async () => {
+        await start.wait();
+        return null;
+      });
+    }
+  }
+
+  #withdrawUnawaited(progress: CommandProgress, why: RigbridgeError): void {
+    void progress.withdraw(why).catch(this.#logUnexpected(progress.id));
   }
 
   #permitted(command: StoredCommand): Permitted {
@@ -226,23 +259,13 @@ export class CommandExecutor {
     return this.settled();
   }
 
-  /** Executes one command on a rig. */
-  #execute(rig: PolledRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
-    const session = new Session(this.#fleet, rig, progress, {
-      timeouts: this.#timeouts,
-      closing: this.#closing.signal,
-      beforeStart: this.#beforeStart,
-    });
-    return this.#settled(progress, () => session.take(steps));
-  }
-
   /**
-   * Runs the work of a command and sets the resulting state. While the store is away, the log keeps the state in which a
+   * Runs the work of a command and sets the resulting state; with null, it has not ended. While the store is away, the log keeps the state in which a
    * command has ended.
    */
-  async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
+  async #settled(progress: CommandProgress, work: () => Promise<Outcome | null>): Promise<Outcome | null> {
     progress.check();
-    let outcome: Outcome;
+    let outcome: Outcome | null;
     try {
       if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", detail("service.stopping"));
       outcome = await work();
@@ -257,6 +280,7 @@ export class CommandExecutor {
       await progress.move(isUnknown ? "unknown" : "failed", message).catch(unstored(progress));
       throw error;
     }
+    if (outcome === null) return null;
     const { answer, restart } = outcome;
     if (restart === null) await progress.move("done", answer).catch(unstored(progress));
     else if (restart.unanswered === null)
@@ -334,6 +358,8 @@ const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: A
 const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
   sleep(confirmDelaysMs[Math.min(attempt, confirmDelaysMs.length - 1)], null, { signal }).catch(() => null);
 
+const isStart = ({ sets }: RigWrite): boolean => sets?.key === "mining" && sets.value === true;
+
 const isUnidentified = (state: RigState): boolean => isUnread(state) || state.trouble?.coded?.code === "link.nameless";
 
 /** The reading of a rig that accepts commands. Throws if the rig cannot be reached or is a different one. */
@@ -369,7 +395,7 @@ const isHalfDone = (error: unknown): boolean => error instanceof RigbridgeError 
 interface SessionOptions {
   readonly timeouts: CommandTimeouts;
   readonly closing: AbortSignal;
-  readonly beforeStart: BeforeStart;
+  readonly start: Start;
 }
 
 /** One command's session with a rig. The rig is identified before each write, including repeats. */
@@ -379,7 +405,7 @@ class Session {
   readonly #progress: CommandProgress;
   readonly #timeouts: CommandTimeouts;
   readonly #closing: AbortSignal;
-  readonly #beforeStart: BeforeStart;
+  readonly #start: Start;
 
   constructor(fleet: Poller, rig: PolledRig, progress: CommandProgress, options: SessionOptions) {
     this.#fleet = fleet;
@@ -387,11 +413,14 @@ class Session {
     this.#progress = progress;
     this.#timeouts = options.timeouts;
     this.#closing = options.closing;
-    this.#beforeStart = options.beforeStart;
+    this.#start = options.start;
   }
 
-  /** Runs the steps in order; a restart, which comes last, may still have to be confirmed. */
-  async take(steps: readonly Step[]): Promise<Outcome> {
+  /**
+   * Runs the steps in order; a restart, which comes last, may still have to be confirmed. Null if they start the rig, which
+   * is their first write, and that must wait.
+   */
+  async take(steps: readonly Step[]): Promise<Outcome | null> {
     const messages: string[] = [];
     let restart: OpenRestart | null = null;
     let reading = await this.#identified();
@@ -408,6 +437,7 @@ class Session {
         messages.push(write);
         continue;
       }
+      if (isStart(write) && this.#start.mustWait()) return null;
       const before = this.#rig.state.reading;
       const outcome = await this.#write(write, step);
       messages.push(outcome.answer);
@@ -457,10 +487,7 @@ class Session {
     let answer: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
-      const given =
-        permitted === "all"
-          ? startingAfter(rig, () => this.#beforeStart(this.#rig.id))
-          : loweringOnly(rig, this.#rig.state.controls);
+      const given = permitted === "all" ? rig : loweringOnly(rig, this.#rig.state.controls);
       answer = await this.#progress.sending(() => write(given, signal));
     } catch (error) {
       if (isOfStore(error) && !wasSent) this.#progress.markUnsent();

@@ -61,13 +61,24 @@ export class CommandProgress {
     await this.#write(state, message);
   }
 
+  /**
+   * Does what the rig needs before a command is sent that is more than lowering, while it can still be withdrawn. Throws
+   * why it was withdrawn, or `service.no.active`.
+   */
+  async preparing(work: () => Promise<void>): Promise<void> {
+    this.check();
+    if (this.#permitted() !== "all") throw noLease();
+    await sendingBefore(this.#deadline, work);
+    this.check();
+  }
+
   /** Call it before a write is sent. Returns what may be. Throws why the command was withdrawn, or `service.no.active`. */
   async markSent(): Promise<Exclude<Permitted, "nothing">> {
     this.check();
     await this.move("sent", "");
     // Last, because another service may have taken over while the row was written.
     const permitted = this.#permitted();
-    if (permitted === "nothing") throw new RigbridgeError("service.no.active", detail("command.noLease"));
+    if (permitted === "nothing") throw noLease();
     this.#isLowering = permitted === "lowering";
     this.#sent = true;
     return permitted;
@@ -92,6 +103,8 @@ export class CommandProgress {
     return true;
   }
 }
+
+const noLease = (): RigbridgeError => new RigbridgeError("service.no.active", detail("command.noLease"));
 
 /** A command suits the situation in which it was given: after this time it is not sent. */
 export const expired = (ms: number): RigbridgeError =>

@@ -93,6 +93,12 @@ export class PowerHolds {
       : detail("command.heldUntil", { who, time: new Date(hold.until).toISOString() });
   }
 
+  /** The same for a command that has waited: only what was done since it was given holds it back. */
+  refusalSince(entry: Entry, { time, ...sender }: StoredCommand): Detail | null {
+    const last = this.last(entry.facts.id);
+    return last === null || last.at < time ? null : this.refusal(entry, false, sender);
+  }
+
   async #load(minerId: number): Promise<void> {
     if (this.#options.power.lastCommand(minerId) !== null || this.#loaded.has(minerId)) return;
     const commands = await this.#options.store.commands.list({ minerIds: [minerId] });

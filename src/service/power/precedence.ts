@@ -94,6 +94,10 @@ export function rankOf({ actor, cause }: Pick<StoredCommand, "actor" | "cause">)
   return actor.startsWith(actorsOfLoops) ? "loop" : "person";
 }
 
+/** Whether a command stops the rig, or sets a power that may stop it: an earlier start must not follow it. */
+export const endsStarts = ({ action, parameters }: Pick<StoredCommand, "action" | "parameters">): boolean =>
+  stopsBy(action, parameters) === true || (action === "set" && parameters.property === "power_target");
+
 const powerControls: readonly unknown[] = ["mining", "power_target", "power_limit", "throttle", "mode"];
 
 /** Whether an action stops the rig; null if it is not about power. */
