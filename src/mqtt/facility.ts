@@ -31,7 +31,8 @@ export class FacilityTopics {
   readonly #published = new Map<string, Published>();
   /** Null before the first answer. */
   #keys: ReadonlySet<string> | null = null;
-  #isOffered = false;
+  /** Null before the operations of the service are known: an empty list would remove what an earlier run published. */
+  #isOffered: boolean | null = null;
   #reading: Promise<void> | null = null;
 
   constructor(options: FacilityTopicsOptions) {
@@ -62,6 +63,7 @@ export class FacilityTopics {
 
   async #read(): Promise<void> {
     const { service, announcer } = this.#options;
+    if (this.#isOffered === null) return;
     const devices = this.#isOffered ? await service.listFacility({}, caller) : [];
     // The devices of other sites have a slash in their keys, and are published there.
     const own = devices.filter(({ key }) => !/[^a-z0-9_-]/.test(key));
