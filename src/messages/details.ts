@@ -324,6 +324,8 @@ export const details = {
   "rights.loop": "{loop} controls miners that this user does not see",
   "rights.maximum": "Only an administrator sets the maximum of {room}",
   "rights.maker": "{what} {id} belongs to another user",
+  "rights.outlet":
+    "An outlet of a PDU supplies the miner with this name or uid; only users who see all miners can give it to a miner",
   "rights.plug": "{plug} is an output of a device that powers a miner hidden from this user",
   "rights.key": "The API key is wrong",
   "rights.session": "This session has ended; log in with the API key",

@@ -12,7 +12,7 @@ import { blankMiner, isDemo } from "./declared-miner.ts";
 import { groupIdOf } from "./groups.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import { type PlacementContext, placementOf } from "./placement.ts";
-import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
+import { checkNames, checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 
 export interface MinerInputContext extends PlugContext, PlacementContext {
   readonly registry: PlugContext["registry"] &
@@ -33,6 +33,7 @@ export function newRow(
   const row = { ...given, ...placement, ...withoutDefaultLogin(given.login, access) };
   if (!access.seesGroup(row.groupId)) throw hiddenGroup();
   context.registry.checkAddress(row.address, null, access);
+  checkNames(row, context, access);
   if (row.supply !== null) checkOwner(row.supply, null, context, access);
   return row;
 }
@@ -58,6 +59,12 @@ export function patchOf(
   const change = { ...fields, ...(isElsewhere ? withoutDefaultLogin(login, access) : {}) };
   if (change.groupId !== undefined && !access.seesGroup(change.groupId)) throw hiddenGroup();
   if (change.address !== undefined) context.registry.checkAddress(change.address, id, access);
+  const { name, uid } = change;
+  checkNames(
+    { ...(name === existing.name ? {} : { name }), ...(uid === existing.uid ? {} : { uid }) },
+    context,
+    access,
+  );
   if (change.supply) checkOwner(change.supply, id, context, access);
   return change;
 }

@@ -111,7 +111,11 @@ export class MinerRegistry extends MinerEntries {
   constructor(options: MinerRegistryOptions) {
     super();
     this.#options = options;
-    this.#plugs = new PlugOwners(options.ownTopics, options.outletNaming, options.log);
+    const isShared = (called: string, id: number): boolean =>
+      options.store.miners
+        .all()
+        .some((other) => other.id !== id && !other.disabled && (other.name === called || other.uid === called));
+    this.#plugs = new PlugOwners(options.ownTopics, options.outletNaming, isShared, options.log);
     this.#watch = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
     const storeOf = (id: number): Store => this.#storeOf(id);
     this.#memory = new MinerMemory({
@@ -350,7 +354,8 @@ export class MinerRegistry extends MinerEntries {
     const isAlone = miner.program !== undefined || isDemo(miner.id);
     const hostId = isAlone ? undefined : this.#options.managed.hostOf(own.address.host, miner.groupId);
     const knownUid = rigBefore?.state.uid ?? this.#memory.of(miner.id, false).uid;
-    const supply = this.#plugs.supplyOf(miner, knownUid);
+    // A managed miner is a program, and its host has the plug.
+    const supply = miner.program === undefined ? this.#plugs.supplyOf(miner, knownUid) : null;
     const declared = { ...own, supply, ...(hostId === undefined ? {} : { hostId }) };
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);

@@ -19,13 +19,21 @@ export type OutletNaming = (names: readonly (string | null)[]) => Supply | null;
 export class PlugOwners {
   readonly #ownTopics: () => OwnTopics;
   readonly #outletNaming: OutletNaming;
+  readonly #isShared: (name: string, id: number) => boolean;
   readonly #log: Logger;
   /** Miner by outlet id. */
   readonly #owners = new Map<string, number>();
 
-  constructor(ownTopics: () => OwnTopics, outletNaming: OutletNaming, log: Logger) {
+  /** `isShared`: whether another miner than this one is declared with this name or uid. */
+  constructor(
+    ownTopics: () => OwnTopics,
+    outletNaming: OutletNaming,
+    isShared: (name: string, id: number) => boolean,
+    log: Logger,
+  ) {
     this.#ownTopics = ownTopics;
     this.#outletNaming = outletNaming;
+    this.#isShared = isShared;
     this.#log = log;
   }
 
@@ -40,9 +48,16 @@ export class PlugOwners {
    * names the miner. `knownUid`: the last uid that its rig has reported.
    */
   supplyOf({ id, name, address, owner, uid, supply }: Stored<StoredMiner>, knownUid: string | null): Supply | null {
-    const named = this.#outletNaming([name, uid, knownUid]);
+    const named = this.#outletNaming([knownUid, uid, name]);
     const miner = `${id} (${name ?? address})`;
-    if (supply === null) return this.#outletFor(id, miner, named);
+    if (supply === null) {
+      // Names and declared uids are free text: of two miners with the same one, the outlet may supply either.
+      const isReported = this.#outletNaming([knownUid]) !== null;
+      const shared = named === null || isReported ? undefined : this.#sharedName([uid, name], id);
+      if (shared === undefined) return this.#outletFor(id, miner, named);
+      this.#log.warn(`Miner ${miner} has no plug: an outlet names ${shared}, and so is another miner called`);
+      return null;
+    }
     if (named !== null)
       this.#log.warn(`Miner ${miner} is not switched by ${outletOf(named).name}: it has a plug of its own`);
     const outlet = outletOf(supply);
@@ -73,7 +88,12 @@ export class PlugOwners {
     for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
   }
 
-  /** The first of several miners with the same name has the outlet. */
+  #sharedName(names: readonly (string | null)[], id: number): string | undefined {
+    const shared = names.find((name) => this.#outletNaming([name]) !== null && this.#isShared(name ?? "", id));
+    return shared ?? undefined;
+  }
+
+  /** The first of several miners that report the same uid has the outlet. */
   #outletFor(id: number, miner: string, named: Supply | null): Supply | null {
     const outlet = named === null ? null : outletOf(named);
     const holder = outlet === null ? undefined : this.#owners.get(outlet.id);
@@ -98,6 +118,19 @@ export interface PlugContext {
   readonly messages: Pick<Messages, "isConfigured">;
   /** The topics that Rigbridge itself uses. */
   readonly ownTopics: () => OwnTopics;
+  readonly outletNaming: OutletNaming;
+}
+
+/**
+ * Checks a name or uid that is declared over the API: an outlet follows it, so a user with access to some groups must not
+ * give a miner one that an outlet has. Throws `user.forbidden`.
+ */
+export function checkNames(
+  { name = null, uid = null }: Partial<Pick<StoredMiner, "name" | "uid">>,
+  { outletNaming }: Pick<PlugContext, "outletNaming">,
+  { all }: Access,
+): void {
+  if (!all && outletNaming([name, uid]) !== null) throw new RigbridgeError("user.forbidden", detail("rights.outlet"));
 }
 
 /** Checks a plug that is declared over the API. Throws `input.invalid`. */

@@ -230,6 +230,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
     metaData,
     shares,
     ownTopics: broker.ownTopics,
+    outletNaming: (names) => core.devices.outletNaming(names),
     totals: cachedTotals(registry),
     settings: settings.part("tests of logins", ["poll", "logins"]).now,
     manualRules: (access) => usable.manualRules(access),
