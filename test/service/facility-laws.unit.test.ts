@@ -1,4 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { FacilityDevice } from "../../src/contract/facility-settings.ts";
+import { Cover } from "../../src/service/facility/covered-rigs.ts";
 import { differenceOf, differenceTurn } from "../../src/service/facility/difference.ts";
 import { type CooledRig, fanTurn, noFanMemory } from "../../src/service/facility/fan-law.ts";
 
@@ -56,4 +58,35 @@ describe("the difference between a meter and its rigs", () => {
   ] as const)("of %j W and %j W since %j at %j is %j", (meter, powers, since, now, turn) => {
     expect(differenceTurn(differenceOf(meter, powers), since, now)).toEqual(turn);
   });
+});
+
+test("devices have their rigs by name, uid and inner groups, found in one pass over all rigs", () => {
+  const meter = (key: string, covers: object) => ({
+    settings: FacilityDevice.parse({ key, kind: "meter", driver: "shelly", address: "127.0.0.1", ...covers }),
+  });
+  const devices = [
+    meter("by-name", { miners: ["one", "nobody"] }),
+    meter("by-uid", { miners: ["uid-2", "uid-3", "two"] }),
+    meter("by-group", { groups: ["Site"] }),
+    meter("none", {}),
+  ];
+  const groups = [
+    { id: 1, parentId: 0, name: "Site" },
+    { id: 2, parentId: 1, name: "Hall" },
+    { id: 3, parentId: 0, name: "Other" },
+  ];
+  const rig = (name: string, groupId: number, uid: string | null, declared: string | null = null) => ({
+    facts: { name, groupId },
+    rig: { state: { uid }, declared: { uid: declared } },
+  });
+  let passes = 0;
+  const rigs = {
+    *[Symbol.iterator]() {
+      passes += 1;
+      yield* [rig("one", 2, null), rig("two", 3, "uid-2"), rig("three", 1, null, "uid-3")];
+    },
+  };
+  const members = new Cover(devices, groups).membersIn(rigs);
+  const names = devices.map((device) => members.get(device)?.map(({ facts }) => facts.name));
+  expect([names, passes]).toEqual([[["one"], ["two", "three"], ["one", "three"], []], 1]);
 });

@@ -63,6 +63,31 @@ async function pduFor(bench: Bench): Promise<{ pdu: VirtualPdu; settings: object
 }
 
 describe("a rig at an outlet of a PDU", () => {
+  test("cannot lose it to a miner that a user of another group names like it", async () => {
+    const { bench, save, ids } = await facilityBench(2);
+    const [first = 0, second = 0] = ids;
+    const { pdu, settings } = await pduFor(bench);
+    await save([settings]);
+    const groupId = (await bench.service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
+    const user = { id: 0, name: "anna", privilege: "administrator" as const, groups: [groupId] };
+    const anna = { actor: "anna", userId: (await bench.service.saveUser(user, caller)).id };
+    await bench.service.changeMiner({ id: second, group: groupId }, caller);
+    const named = problem(bench.service.changeMiner({ id: second, name: "rig 1" }, anna));
+    expect((await named).code).toBe("user.forbidden");
+    const added = bench.service.addMiner({ address: "127.0.0.1:9", name: "rig 1", group: groupId }, anna);
+    expect((await problem(added)).code).toBe("user.forbidden");
+    await bench.service.changeMiner({ id: second, name: "rig 3" }, anna);
+    // The name was there before the outlet.
+    await bench.service.changeMiner({ id: second, name: "rig 1" }, caller);
+    await save([]);
+    await save([settings]);
+    for (const id of [first, second]) {
+      await bench.poll(id);
+      expect((await problem(bench.act(id, { action: "stop" }))).code).toBe("control.absent");
+    }
+    expect(pdu.written).toEqual([]);
+  });
+
   test("is stopped and started with it, as by any other plug", async () => {
     const { bench, save, shown, ids, turn } = await facilityBench();
     const { pdu, settings } = await pduFor(bench);
@@ -360,6 +385,15 @@ test("devices are shown to users who see all of their rigs", async () => {
   const seen = async () => (await bench.service.listFacility({}, { actor: "visitor", userId })).map(({ key }) => key);
   expect(await seen()).toEqual([]);
   await bench.service.changeMiner({ id: ids[0] ?? 0, group: groupId }, caller);
+  expect(await seen()).toEqual(["meter"]);
+  const { settings: pdu } = await pduFor(bench);
+  await save([settings, pdu]);
+  expect(await seen()).toEqual(["meter", "pdu"]);
+  await bench.service.changeMiner({ id: ids[1] ?? 0, group: groupId }, caller);
+  const two = { n: 2, miner: "rig 2", delay: 0 };
+  await save([settings, { ...pdu, outlets: [...Object(pdu).outlets, two] }]);
+  expect(await seen()).toEqual(["meter", "pdu"]);
+  await bench.service.deleteMiner({ id: ids[1] ?? 0 }, caller);
   expect(await seen()).toEqual(["meter"]);
 });
 

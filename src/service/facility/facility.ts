@@ -3,10 +3,11 @@ import { Background } from "../../async/index.ts";
 import { briefOf } from "../../fleet/state.ts";
 import { coded } from "../../messages/coded.ts";
 import type { Store } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Repeat } from "../repeat.ts";
-import { coverOf } from "./covered-rigs.ts";
+import { Cover } from "./covered-rigs.ts";
 import type { Device, DeviceState } from "./device.ts";
 import type { Devices } from "./devices.ts";
 import { type Difference, differenceOf, differenceTurn } from "./difference.ts";
@@ -15,8 +16,8 @@ import { Fans } from "./fans.ts";
 /** ms between two turns: devices that are due are read, fans follow, and meters are compared with their rigs. */
 const turnMs = 1_000;
 
-/** ms for which the list of a device's rigs is kept. */
-const membersKeptMs = 10_000;
+/** ms for which the lists of the devices' rigs are kept: a farm has too many to look through each turn. */
+const rigsMs = 10_000;
 
 export interface FacilityContext {
   readonly devices: Devices;
@@ -27,6 +28,13 @@ export interface FacilityContext {
   readonly log: Logger;
   /** Epoch ms. */
   readonly now: () => number;
+}
+
+interface Members {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly devices: readonly Device[];
+  readonly ids: ReadonlyMap<Device, readonly number[]>;
 }
 
 /** Reads the facility devices, and acts on what they say. */
@@ -40,7 +48,7 @@ export class FacilityTurns {
   readonly #isOpen = new Map<string, boolean>();
   /** The state of a device that was last compared with its rigs. */
   readonly #compared = new WeakMap<Device, DeviceState>();
-  readonly #members = new WeakMap<Device, { readonly at: number; readonly ids: readonly number[] }>();
+  #members: Members = { at: Number.NEGATIVE_INFINITY, devices: [], ids: new Map() };
   #stop: (() => void) | null = null;
 
   constructor(context: FacilityContext) {
@@ -80,25 +88,27 @@ export class FacilityTurns {
     }
   }
 
-  /** The miners that a device measures or cools, as of some seconds ago: a farm has too many to look through each turn. */
+  /** The miners that a device measures or cools, as of some seconds ago. */
   rigsOf(device: Device): readonly Entry[] {
-    const { registry, now } = this.#context;
-    const kept = this.#members.get(device);
-    const isFresh = kept !== undefined && Math.abs(now() - kept.at) < membersKeptMs;
-    const ids = isFresh ? kept.ids : this.rigsNow(device).map(({ facts }) => facts.id);
-    if (!isFresh) this.#members.set(device, { at: now(), ids });
-    return ids.flatMap((id) => registry.find(id) ?? []);
+    const { registry, devices, now } = this.#context;
+    const { at, devices: before } = this.#members;
+    if (before !== devices.all() || Math.abs(now() - at) >= rigsMs) {
+      const ids = [...this.rigsNow()].map(([each, rigs]) => [each, rigs.map(({ facts }) => facts.id)] as const);
+      this.#members = { at: now(), devices: devices.all(), ids: new Map(ids) };
+    }
+    return (this.#members.ids.get(device) ?? []).flatMap((id) => registry.find(id) ?? []);
   }
 
-  /** The same as of now. */
-  rigsNow({ settings }: Device): readonly Entry[] {
+  /** Those of all devices, as of now. */
+  rigsNow(): ReadonlyMap<Device, readonly Entry[]> {
+    const { registry, store, devices } = this.#context;
+    return new Cover(devices.all(), enabled(store.groups)).membersIn(registry.all());
+  }
+
+  #covers(device: Device, minerId: number): boolean {
     const { registry, store } = this.#context;
-    return [...registry.all()].filter(coverOf(settings, store.groups));
-  }
-
-  #covers({ settings }: Device, minerId: number): boolean {
-    const entry = this.#context.registry.find(minerId);
-    return entry !== undefined && coverOf(settings, this.#context.store.groups)(entry);
+    const entry = registry.find(minerId);
+    return entry !== undefined && new Cover([device], enabled(store.groups)).has(device, entry);
   }
 
   /** What a device and its rigs say now; null for one that measures none. */

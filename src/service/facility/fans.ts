@@ -15,6 +15,9 @@ const slowestStartMs = 300_000;
 
 const retryAfterMs = 60_000;
 
+/** ms between two looks at the rigs of a fan while its own state stays the same. */
+const lookMs = 10_000;
+
 export interface FansContext {
   readonly devices: () => readonly Device[];
   readonly rigsOf: (device: Device) => readonly Entry[];
@@ -31,6 +34,8 @@ export class Fans {
   readonly #context: FansContext;
   readonly #closing = new AbortController();
   readonly #memories = new WeakMap<Device, FanMemory>();
+  /** The state of a fan when a turn last looked at its rigs, and when that was, epoch ms. */
+  readonly #looks = new WeakMap<Device, { readonly at: number; readonly state: Device["state"] }>();
   /** Fans that a turn is switching now. */
   readonly #switching = new Set<Device>();
   /** When a turn may try again a fan that it could not switch, epoch ms. */
@@ -108,6 +113,9 @@ export class Fans {
   async #turn(fan: Device): Promise<void> {
     const { now, log, rigsOf } = this.#context;
     const { key, offDelay } = fan.settings;
+    const look = this.#looks.get(fan);
+    if (look?.state === fan.state && Math.abs(now() - look.at) < lookMs) return;
+    this.#looks.set(fan, { at: now(), state: fan.state });
     const rigs = rigsOf(fan).map(({ rig }) => cooled(rig.state));
     const offDelayMs = offDelay === undefined ? null : offDelay * 1000;
     const { wanted, memory: next } = fanTurn(rigs, fan.state.on, offDelayMs, this.#memoryOf(fan), now());

@@ -1,12 +1,19 @@
 import type { FacilityDeviceState } from "../../contract/resources.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { Access } from "../users/access.ts";
+import { namesOf, outletMiners } from "./covered-rigs.ts";
 import type { Device } from "./device.ts";
 import type { Difference } from "./difference.ts";
 
-/** Whether an access to some groups sees a device: it has rigs, and all of them are visible. */
-export const isVisible = (rigs: readonly Entry[], access: Access): boolean =>
-  rigs.length > 0 && rigs.every(({ facts }) => access.seesGroup(facts.groupId));
+/**
+ * Whether an access to some groups sees a device: it has rigs, all of them are visible, and its outlets name no others,
+ * such as disabled ones or those that are not added yet.
+ */
+export function isVisible({ settings }: Device, rigs: readonly Entry[], access: Access): boolean {
+  if (rigs.length === 0 || !rigs.every(({ facts }) => access.seesGroup(facts.groupId))) return false;
+  const names = new Set(rigs.flatMap(namesOf));
+  return outletMiners(settings).every((name) => names.has(name));
+}
 
 /** A device as GET /api/facility shows it. `now`: epoch ms. */
 export function presentDevice(device: Device, difference: Difference | null, now: number): FacilityDeviceState {

@@ -26,9 +26,10 @@ export function openFacility(core: Core, { registry, notices }: Miners, { execut
     operations: {
       listFacility: async (_input, caller) => {
         const access = accessBook.of(caller);
+        const rigs = access.all ? null : turns.rigsNow();
         return devices
           .all()
-          .filter((device) => access.all || isVisible(turns.rigsNow(device), access))
+          .filter((device) => rigs === null || isVisible(device, rigs.get(device) ?? [], access))
           .map((device) => presentDevice(device, turns.differenceOf(device), now()));
       },
     },
