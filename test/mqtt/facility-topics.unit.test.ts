@@ -9,7 +9,7 @@ test("facility devices do not count as removed before the service was asked for 
   const answers = [Promise.reject(new Error("not yet")), Promise.resolve([])];
   const topics = new FacilityTopics({
     service: { listFacility: () => answers.shift() ?? Promise.resolve([]) },
-    connection: { publish: () => undefined },
+    connection: { isConnected: true, publish: () => undefined },
     topics: topicsOf("rigbridge"),
     announcer: { facility: (devices) => void lists.push(devices) },
     qos: 0,
