@@ -29,6 +29,8 @@ export interface KnownNames {
   readonly programs: boolean;
   /** Null: they are not checked. */
   readonly places: KnownPlaces | null;
+  /** The definition runs at other sites, where the id of a place is that of another. */
+  readonly isForOthers?: boolean;
   /** Names of other sites; null: they are not checked. */
   readonly sites: ReadonlySet<string> | null;
 }
@@ -59,8 +61,13 @@ const elsewhere: KnownNames = {
 };
 
 /** The names that a definition may use: those of this service, unless it is for other sites alone. */
-const namesFor = ({ runsAt }: { readonly runsAt?: readonly string[] | undefined }, known: KnownNames): KnownNames =>
-  runsHere(runsAt) ? known : elsewhere;
+const namesFor = (
+  { runsAt = [] }: { readonly runsAt?: readonly string[] | undefined },
+  known: KnownNames,
+): KnownNames => ({
+  ...(runsAt.length === 0 || runsHere(runsAt) ? known : elsewhere),
+  isForOthers: runsAt.some((name) => name !== hereName),
+});
 
 /** Sites that do not exist. */
 export function siteFindings(
@@ -150,7 +157,7 @@ function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames):
 }
 
 const placeFindings = ({ groups = [], miners = [], places = [] }: Places, path: Path, known: KnownNames): Finding[] => [
-  ...places.flatMap((place, index) => unknownPlace(place, known.places, [...path, "places", index])),
+  ...places.flatMap((place, index) => unknownPlace(place, known, [...path, "places", index])),
   ...groups.flatMap((name, index) => unknown(name, "group", known.groups, [...path, "groups", index])),
   ...miners.flatMap((name, index) =>
     // A uid may be a MAC, which only the rig itself reports.
@@ -163,10 +170,13 @@ const unknown = (name: string, what: string, known: ReadonlySet<string> | undefi
     ? []
     : [{ path, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }];
 
-const unknownPlace = (place: PlaceName, known: KnownPlaces | null, path: Path): Finding[] =>
-  known === null || known.has(place)
+function unknownPlace(place: PlaceName, { places, isForOthers }: KnownNames, path: Path): Finding[] {
+  if (isForOthers === true && typeof place === "number")
+    return [{ path, message: "is another place at the other sites; name it by its path" }];
+  return places === null || places.has(place)
     ? []
-    : [{ path, message: `there is no place ${place}${didYouMean(String(place), known.paths)}` }];
+    : [{ path, message: `there is no place ${place}${didYouMean(String(place), places.paths)}` }];
+}
 
 function unknownChannel(name: string, { channels, isLimited }: KnownNames, path: Path): Finding[] {
   if (isLimited !== true || channels.has(name)) return unknown(name, "channel", channels, path);

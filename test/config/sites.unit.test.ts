@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { layered, strictlyLayered } from "../../src/config/layers.ts";
 import { parseConfig } from "../../src/config/read.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { SettingsSection } from "../../src/contract/settings.ts";
 
 const names = { groups: new Set<string>(), miners: new Set<string>() };
@@ -32,4 +33,27 @@ test("the sites of the file count, and not those that were saved before", () => 
   );
   const { config, problems } = layered(parseConfig(text.replace("Cabin", "Barn"), "", {}), saved("Cabin"), names);
   expect([config.sites.map(({ name }) => name), [...problems]]).toEqual([["Barn"], []]);
+});
+
+test("what runs at other sites names places by their paths, because an id is another place there", () => {
+  const wrongAt = (runsAt: string, lists: string) => {
+    try {
+      parseConfig(`sites: [{ name: Barn, url: "http://127.0.0.1:1" }]\n${lists.replaceAll("AT", runsAt)}`, "", {});
+      return [];
+    } catch (error) {
+      return error instanceof RigbridgeError
+        ? error.errors.map(({ path, message }) => [path.split(" ").at(-1), message])
+        : error;
+    }
+  };
+  const message = "is another place at the other sites; name it by its path";
+  const inRule = (scope: string) => `rules: [{ key: r, runsAt: AT, scope: ${scope}, do: [{ action: stop }] }]`;
+  for (const runsAt of ["[Barn]", "[here, all]"]) {
+    expect(wrongAt(runsAt, inRule("{ places: [Texas, 5] }"))).toEqual([["rules[0].scope.places[1]", message]]);
+    expect(wrongAt(runsAt, inRule("{ not: { places: [5] } }"))).toEqual([["rules[0].scope.not.places[0]", message]]);
+    expect(wrongAt(runsAt, "maintenance: [{ name: m, until: 2030-01-01T00:00:00Z, runsAt: AT, places: [5] }]")).toEqual(
+      [["maintenance[0].places[0]", message]],
+    );
+  }
+  expect(wrongAt("[here]", inRule("{ places: [5] }"))).toEqual([]);
 });
