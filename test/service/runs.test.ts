@@ -119,7 +119,7 @@ describe("a run", () => {
 
 describe("after a restart of the service", () => {
   /** Ends the service as soon as the rig has got a write, before it answers. */
-  async function stoppedAtWrite(steps: readonly object[]) {
+  async function stoppedAtWrite(steps: readonly object[], options: Parameters<RunBench["begin"]>[1] = {}) {
     const bench = await openRunBench({ rigs: [axeos] });
     const [rig] = bench.farm.rigs;
     const writes: string[] = rig?.requests.writes ?? [];
@@ -127,7 +127,7 @@ describe("after a restart of the service", () => {
       if (rig !== undefined) rig.fault = { name: "delay", ms: 5_000 };
       return Array.prototype.push.apply(writes, items);
     };
-    const { id } = await bench.begin(steps);
+    const { id } = await bench.begin(steps, options);
     await until(() => writes.length > 0, "the rig to be told");
     if (rig !== undefined) rig.fault = null;
     await bench.restart();
@@ -143,6 +143,12 @@ describe("after a restart of the service", () => {
     );
     expect(told(bench)).toEqual(["locate"]);
     expect(notices(bench)).toEqual(["rig 0 is too hot"]);
+  });
+
+  test("a signal of a place ends, whether or not its first step was answered", async () => {
+    const steps = [locate, { wait: 1 }, { action: "locate", on: false }];
+    const { record } = await stoppedAtWrite(steps, { cause: { kind: "bulk", key: "locate", id: 0 } });
+    expect(statesOf(record)).toEqual(["unknown done done"]);
   });
 
   test("a wait goes on, and the steps after it are sent once", async () => {

@@ -84,18 +84,21 @@ export class Lanes {
     const { runs } = this.#options.store;
     const { minerId } = lane;
     const step = job.steps[lane.step];
-    if (step === undefined || job.stop.signal.aborted) return null;
-    const refusal = this.refusal(job, job.caller);
+    if (step === undefined || this.#isStopped(job, lane.step)) return null;
+    const ends = endsSignal(job, lane.step);
+    const refusal = ends ? null : this.refusal(job, job.caller);
     if (refusal !== null) {
       await this.stored(() => this.#options.cancel(job.id, refusal));
       return null;
     }
     if ("wait" in step && !("plug" in step)) return this.#wait(job, lane, step.wait);
-    const skipped = this.#skipped(job, lane, step);
+    // A caller who has lost the right, or was removed, does not keep the signal on.
+    const run = ends ? { ...job, caller: { actor: job.caller.actor } } : job;
+    const skipped = this.#skipped(run, lane, step);
     if (skipped !== null) return skipped;
     const intent = needsMiner(step) ? null : noCommand;
     if (!(await this.stored(() => runs.claim(job.id, minerId, intent)))) return null;
-    const outcome = await this.#options.runner.run(job, minerId, step, {
+    const outcome = await this.#options.runner.run(run, minerId, step, {
       closing: this.#options.closing,
       stored: (write) => this.stored(write),
     });
@@ -113,6 +116,10 @@ export class Lanes {
     return job.slots.run(() => this.take(job, lane, result));
   }
 
+  #isStopped(job: Job, step: number): boolean {
+    return job.stop.signal.aborted && (this.#options.closing.aborted || !endsSignal(job, step));
+  }
+
   /** Stores the result of a step. Returns whether another step follows. */
   async #next(job: Job, lane: Lane, result: StepResult): Promise<boolean> {
     const { runs } = this.#options.store;
@@ -125,7 +132,7 @@ export class Lanes {
     lane.past.push(result);
     lane.step += 1;
     const isLast = lane.step === job.steps.length;
-    const isCancelled = job.stop.signal.aborted && !this.#options.closing.aborted;
+    const isCancelled = this.#isStopped(job, lane.step) && !this.#options.closing.aborted;
     const queued = isCancelled
       ? ({ state: "cancelled", message: "Cancelled before it was sent" } as const)
       : ({ state: "queued", message: "" } as const);
@@ -145,7 +152,7 @@ export class Lanes {
     await this.stored(() => this.#options.store.runs.note(job.id, lane.minerId, note));
     const ms = Math.min(Math.max(0, until - now()), seconds * 1000);
     const waited = pause(ms, job.stop.signal).then(async () => {
-      if (job.stop.signal.aborted) return;
+      if (this.#isStopped(job, lane.step)) return;
       await this.#continue(job, lane, { state: "done", message: "", commandId: null });
     });
     job.later.push(waited);
@@ -157,6 +164,7 @@ export class Lanes {
     const skip = (message: string): StepResult => ({ state: "cancelled", message, commandId: null });
     if (needsMiner(step)) {
       if (
+        !endsSignal(job, lane.step) &&
         lane.past.some(({ state, commandId }) => state === "unknown" && commandId !== null && commandId !== noCommand)
       )
         return skip("The outcome of an earlier step is unknown, so nothing more is sent to this miner");
@@ -196,3 +204,12 @@ export class Lanes {
 }
 
 const waitsUntil = "Waits until ";
+
+/** A run that makes the rigs of a place signal where they are. */
+export const isSignal = ({ kind, key }: RunCause): boolean => kind === "bulk" && key === "locate";
+
+/**
+ * Whether a step is one of those with which a signal ends. They run even if the run is cancelled, its caller has lost
+ * the right to it, or the outcome of the first step is unknown: otherwise the rig would signal until somebody notices.
+ */
+const endsSignal = ({ cause }: Pick<Job, "cause">, step: number): boolean => step > 0 && isSignal(cause);

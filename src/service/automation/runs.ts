@@ -10,7 +10,7 @@ import { joinMessages } from "../commands/steps.ts";
 import { requestKeyOf } from "../request-key.ts";
 import { expanded } from "./expand.ts";
 import { isReported, type JobNotices } from "./job-notices.ts";
-import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
+import { isSignal, type Job, type Lane, Lanes, pause } from "./lanes.ts";
 import type { Naming } from "./made-lists.ts";
 import { causeOf, recordOf } from "./run-record.ts";
 import type { RunRecord, RunRequest, Runs } from "./run-types.ts";
@@ -43,7 +43,7 @@ interface StartedRun {
 /**
  * Runs lists of steps on miners, and continues them after a restart: a step is stored as sent before its first byte
  * leaves, so nothing is sent twice, and queued steps continue. After a step with an unknown result, nothing more is
- * sent to that miner.
+ * sent to that miner, except what ends its signal.
  */
 export class RunExecutor implements Runs {
   readonly #options: RunExecutorOptions;
@@ -142,8 +142,13 @@ export class RunExecutor implements Runs {
     for (const run of await runs.running()) {
       const caller = { actor: run.actor, userId: run.userId ?? undefined };
       const steps = stepsOf(run);
+      const isRefusable = !isSignal(causeOf(run));
       const refusal =
-        steps.length === 0 ? "This version does not understand its steps" : this.#lanes.refusal(run, caller);
+        steps.length === 0
+          ? "This version does not understand its steps"
+          : isRefusable
+            ? this.#lanes.refusal(run, caller)
+            : null;
       if (refusal !== null) await this.cancel(run.id, refusal);
       else {
         const turns = await runs.turns(run.id);
