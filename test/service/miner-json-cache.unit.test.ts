@@ -27,6 +27,7 @@ const figures: MinerFigures = {
   status: "Mining",
   running: true,
   hashrate: 1,
+  hashrateKnown: true,
   hashrateAverage: 1,
   unit: "H/s",
   algorithm: "",

@@ -1,5 +1,6 @@
 import type { ImportColumn } from "../../contract/import-columns.ts";
 import type { ImportChange } from "../../contract/imports.ts";
+import { type PlaceKind, placeKinds } from "../../contract/places.ts";
 import { Position } from "../../contract/resources.ts";
 import type { Detail } from "../../messages/coded-text.ts";
 import { detail } from "../../messages/detail.ts";
@@ -44,10 +45,20 @@ export function wantedPlacement({ cells }: TableRow, now: PresentPlacement, wron
   };
   if (cells.has("building") && cells.has("container")) wrong("container", detail("import.buildingTwice"));
   const building = cells.get("building") ?? cells.get("container");
-  isElsewhere("site", now.chain.site, cells.get("site"));
-  isElsewhere(cells.has("container") ? "container" : "building", now.chain.building, building);
-  isElsewhere("row", now.chain.row, cells.get("row"));
-  isElsewhere("rack", now.chain.rack, cells.get("rack"));
+  const cellOf = { site: cells.get("site"), building, row: cells.get("row"), rack: cells.get("rack") };
+  const chain: Record<PlaceKind, string | null> = { ...now.chain };
+  for (const kind of placeKinds) {
+    const [from, to] = [now.chain[kind], cellOf[kind]];
+    const field = kind === "building" && cells.has("container") ? "container" : kind;
+    // The smaller places of another site, building or row are not those of before.
+    if (to === undefined && changes.length > 0) {
+      chain[kind] = null;
+      if (from !== null) changes.push({ field, from, to: null });
+    } else {
+      chain[kind] = to ?? from;
+      isElsewhere(field, from, to);
+    }
+  }
   const moves = changes.length > 0;
   differs("slot", now.slot, cells.get("slot"));
   const before = now.position;
@@ -63,12 +74,6 @@ export function wantedPlacement({ cells }: TableRow, now: PresentPlacement, wron
     differs("rackColumn", before === null ? null : String(before.column), String(position.column));
   }
   if (changes.length === 0) return null;
-  const chain = {
-    site: cells.get("site") ?? now.chain.site,
-    building: building ?? now.chain.building,
-    row: cells.get("row") ?? now.chain.row,
-    rack: cells.get("rack") ?? now.chain.rack,
-  };
   return { chain, slot: cells.get("slot") ?? now.slot, position, changes };
 }
 

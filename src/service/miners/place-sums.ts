@@ -2,7 +2,10 @@ import type { Place } from "../../contract/place-operations.ts";
 import type { PlaceBook } from "../places/place-book.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
-type SummedFigures = Pick<MinerFigures, "power" | "running" | "inRepair" | "dual" | "algorithmKey" | "hashrate">;
+type SummedFigures = Pick<
+  MinerFigures,
+  "power" | "running" | "inRepair" | "dual" | "algorithmKey" | "hashrate" | "hashrateKnown"
+>;
 
 /** The sums of a place. Miners in repair count as rigs alone. */
 export class PlaceSum {
@@ -19,8 +22,8 @@ export class PlaceSum {
     if (power !== null) this.power = (this.power ?? 0) + power;
     if (!running) return;
     this.mining += 1;
-    for (const { algorithmKey, hashrate } of dual ?? [work])
-      if (algorithmKey !== "") this.#addHashrate(algorithmKey, hashrate);
+    for (const { algorithmKey, hashrate, hashrateKnown } of dual ?? [work])
+      if (algorithmKey !== "" && hashrateKnown) this.#addHashrate(algorithmKey, hashrate);
   }
 
   addSum(inner: PlaceSum): void {

@@ -106,6 +106,8 @@ export interface MinerExtras extends LoopStatus {
 /** The work of a miner. With two algorithms, the rates are those of the first and the money is the sum. */
 export interface MinerWork {
   readonly hashrate: number;
+  /** False: `hashrate` is 0 because the rig does not report it. */
+  readonly hashrateKnown: boolean;
   readonly hashrateAverage: number;
   readonly unit: HashUnit;
   readonly algorithm: string;
@@ -352,6 +354,7 @@ function workOf(
   const earnings = drawn === null ? unknownEarnings(prices) : earningsOf({ hashrate, coin, ...drawn }, prices);
   const work = {
     hashrate: hashrate ?? 0,
+    hashrateKnown: hashrate !== null,
     hashrateAverage: hashrateAverage ?? 0,
     unit: algorithm?.unit ?? "H/s",
     algorithm: algorithm?.name ?? key ?? "",
