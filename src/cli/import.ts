@@ -25,7 +25,7 @@ export function importCommand(): Command {
     .argument("<file>", "the table; - for standard input")
     .option("--preview", "show every row, and change nothing")
     .option("--yes", "do not ask first")
-    .option("--unplace", "rigs that are not in the table lose their place")
+    .option("--unplace", "rigs that are not in the table, which must be complete, lose their place")
     .action(failing(importRigs));
 }
 

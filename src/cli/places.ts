@@ -60,8 +60,8 @@ async function locate(wanted: string, { seconds, off, ...options }: LocateOption
   await withService(options, async (service) => {
     const { id, path, rigs } = placeNamed(await service.listPlaces({}, caller), wanted);
     const job = await service.locatePlace({ id, on: off !== true, seconds }, caller);
-    const what = off === true ? "stop" : `signal for ${seconds} s`;
-    console.log(`${printable(path)}: those of its ${counted(rigs, "rig")} that can ${what} (action ${job.id})`);
+    const state = off === true ? "off" : `on for ${seconds} s`;
+    console.log(`Locate signal ${state}: ${counted(rigs, "rig")} in ${printable(path)} (action ${job.id})`);
   });
 }
 

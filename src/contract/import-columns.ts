@@ -10,7 +10,7 @@ export const importColumns = [
 ] as const;
 /** Those of the table of rigs by their places. */
 export const placedColumns = [
-  ...(["uid", "mac", "serial", "address", "name", "site", "building", "row", "rack"] as const),
+  ...(["uid", "mac", "serial", "address", "name", "site", "building", "row", "rack", "slot"] as const),
   ...(["rackRow", "rackColumn", "tags", "driver"] as const),
 ] as const satisfies readonly (typeof importColumns)[number][];
 /** Those of the table of rigs with all settings: `building` is `container` there. */

@@ -24,7 +24,8 @@ export const ImportQuery = z.object({
     .enum(["keep", "unplace"])
     .optional()
     .meta({
-      description: "rigs that are not in the table keep their place (default), or are without one; none is removed",
+      description:
+        "rigs that are not in the table keep their place (default), or are without one, for which the table must be complete; none is removed",
       examples: ["unplace"],
     }),
 });
@@ -120,6 +121,7 @@ export const PlacedMiner = ExportedMiner.pick({
   site: true,
   row: true,
   rack: true,
+  slot: true,
   rackRow: true,
   rackColumn: true,
   tags: true,

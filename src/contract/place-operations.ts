@@ -33,7 +33,7 @@ export const Place = z.object({
 export interface Place extends z.infer<typeof Place> {}
 
 const fields = {
-  name: Line(64).min(1).describe("unique among the places of its parent, in any case"),
+  name: Line(64).min(1).describe("unique among the places of its kind and parent, in any case"),
   parentId: z.int().min(1).nullable().describe("a larger place; null = none"),
   order: z.int().min(0).max(1_000_000),
   columns: slots.describe("positions from left to right"),

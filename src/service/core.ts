@@ -50,6 +50,7 @@ export async function openCore(options: ServiceOptions) {
   const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
   const places = placesOf(store);
+  const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   await placeStoredLocations(options.store, places);
   await declareAll(config, store, coins, places);
   await placeDefaults(config, store, places);
@@ -64,7 +65,9 @@ export async function openCore(options: ServiceOptions) {
     await declareLists(lists, store, coins, places);
     pools.renew();
   });
-  settings.part("places of defaults", ["defaults"]).onChange((defaults) => placeDefaults(defaults, store, places));
+  settings.part("places of defaults", ["defaults"]).onChange(async (defaults) => {
+    if (await placeDefaults(defaults, store, places)) events.places();
+  });
   const hooks = new Hooks(settings.part("web hooks", ["hooks"]).now);
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
@@ -99,7 +102,7 @@ export async function openCore(options: ServiceOptions) {
     book: pools,
     shares: new ReadShares(monotonicNow),
     records,
-    events: new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } }),
+    events,
     siteTokens,
     /** Calls the listener once the rigs of the demo are gone, for what else belongs to it. */
     onDemoLeft: (listener: () => Promise<void>): void => {

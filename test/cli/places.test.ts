@@ -33,7 +33,7 @@ test("places are imported, listed, exported and located", async () => {
   await writeFile(file, `address\n${address}\n`);
   expect((await command(["import", file, "--yes", "--unplace"], { env })).stdout).toContain("1 changed, 1 the same.");
   expect((await command(["locate", "texas/r1", "--seconds", "1"], { env })).stdout).toMatch(
-    /^Texas\/R1: those of its 1 rig that can signal for 1 s \(action \d+\)\n$/,
+    /^Locate signal on for 1 s: 1 rig in Texas\/R1 \(action \d+\)\n$/,
   );
   expect((await command(["locate", "Texas/R2"], { env })).stderr).toBe("No rig of this place can signal where it is\n");
   expect((await command(["locate", "Texas/R3"], { env })).stderr).toBe(

@@ -5,6 +5,7 @@ import { csvOf } from "../../src/contract/csv.ts";
 import { type ImportPreview, placedTable } from "../../src/contract/imports.ts";
 import type { Input } from "../../src/contract/service.ts";
 import { startHttpServer } from "../../src/http/index.ts";
+import { refuseUnplace } from "../../src/service/imports/imports.ts";
 import { refusal } from "../errors.ts";
 import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
@@ -45,11 +46,11 @@ test("a table of rigs by their places makes the places, is exported as it was im
   ]);
   const exported = await table(bench);
   expect(exported.split("\r\n")).toEqual([
-    "uid,mac,serial,address,name,site,building,row,rack,rackRow,rackColumn,tags,driver",
-    `,,,${host}:1,,Texas,B1,A,R1,1,1,,`,
-    `,,,${host}:2,,Texas,B1,A,R1,1,2,,`,
-    `,,,${host}:3,,Texas,B1,B,R1,1,1,,`,
-    `,,,${host}:4,,Texas,,,'=R9,,,,`,
+    "uid,mac,serial,address,name,site,building,row,rack,slot,rackRow,rackColumn,tags,driver",
+    `,,,${host}:1,,Texas,B1,A,R1,,1,1,,`,
+    `,,,${host}:2,,Texas,B1,A,R1,,1,2,,`,
+    `,,,${host}:3,,Texas,B1,B,R1,,1,1,,`,
+    `,,,${host}:4,,Texas,,,'=R9,,,,,`,
     "",
   ]);
   expect((await preview(bench, exported)).counts).toEqual({ added: 0, changed: 0, same: 4, error: 0 });
@@ -57,8 +58,8 @@ test("a table of rigs by their places makes the places, is exported as it was im
   const swapped = await preview(
     bench,
     exported
-      .replace(`${host}:1,,Texas,B1,A,R1,1,1`, `${host}:1,,Texas,B1,A,R1,1,2`)
-      .replace(`${host}:2,,Texas,B1,A,R1,1,2`, `${host}:2,,Texas,B1,A,R1,1,1`),
+      .replace(`${host}:1,,Texas,B1,A,R1,,1,1`, `${host}:1,,Texas,B1,A,R1,,1,2`)
+      .replace(`${host}:2,,Texas,B1,A,R1,,1,2`, `${host}:2,,Texas,B1,A,R1,,1,1`),
   );
   expect(swapped.rows.filter(({ state }) => state === "changed").map(({ changes }) => changes)).toEqual([
     [{ field: "rackColumn", from: "1", to: "2" }],
@@ -68,9 +69,28 @@ test("a table of rigs by their places makes the places, is exported as it was im
   const moved = await preview(bench, `address,row\n${host}:1,B`);
   expect(moved.rows[0]?.changes).toEqual([
     { field: "row", from: "A", to: "B" },
+    { field: "rack", from: "R1", to: null },
     { field: "rackRow", from: "1", to: null },
     { field: "rackColumn", from: "2", to: null },
   ]);
+});
+
+test("a rig that moves to another site keeps none of the smaller places of the old one, unless the row names them", async () => {
+  const host = ownHost();
+  const bench = await openBench();
+  await commit(bench, await preview(bench, `address,site,building,rack\n${host}:1,Texas,B1,R1`));
+  const moved = await preview(bench, `address,site,building,rack\n${host}:1,Ohio,,R1`);
+  expect(moved.rows[0]?.changes).toEqual([
+    { field: "site", from: "Texas", to: "Ohio" },
+    { field: "building", from: "B1", to: null },
+  ]);
+  await commit(bench, moved);
+  expect((await paths(bench)).filter((path) => path.startsWith("Ohio"))).toEqual(["Ohio", "Ohio/R1"]);
+});
+
+test("rigs are not unplaced if there are more than a table can list", () => {
+  expect(() => refuseUnplace(50_000)).not.toThrow();
+  expect(() => refuseUnplace(50_001)).toThrow("omitted: cannot be unplace: a table lists at most 50000 rigs");
 });
 
 test("ten kinds of mistakes about places are reported at once, and nothing is imported", async () => {
@@ -107,15 +127,15 @@ test("ten kinds of mistakes about places are reported at once, and nothing is im
   );
   expect(mistakesOf(shown)).toEqual([
     expect.stringMatching(/^1 floor must be one of/),
-    "2 rackRow must be at most 2, as its place has it",
-    "3 rackColumn must be at most 2, as its place has it",
+    "2 rackRow must be at most 2, the limit of its place",
+    "3 rackColumn must be at most 2, the limit of its place",
     "4 rackRow must be a whole number from 1 to 1000",
     "5 rackRow must be a whole number from 1 to 1000",
     "6 rackRow needs rackColumn too",
     "7 rackRow needs a place",
     "8 container is another name of building; give one of them",
     `9 rackRow row 1, column 1 is taken by miner ${holder} (Holder)`,
-    "11 rackRow is the position of the rig of line 10 too",
+    "11 rackRow is also the position of the rig in line 10",
     expect.stringMatching(/^12 site /),
     expect.stringMatching(/^13 - .* is declared by the configuration file; change it there$/),
     "14 mac is not a MAC address such as 02:00:00:aa:bb:cc",

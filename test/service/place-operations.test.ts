@@ -43,10 +43,11 @@ test("a place is inside a larger one under a name of its own, and keeps its mine
   const wrong = (kind: PlaceKind, name: string, parentId: number | null) => refusal(place(bench, kind, name, parentId));
   expect(await wrong("site", "Ohio", building)).toBe("input.invalid kind");
   expect(await wrong("rack", "R2", rack)).toBe("input.invalid kind");
-  expect(await wrong("rack", "b1", site)).toBe("input.invalid name");
+  expect(await wrong("building", "b1", site)).toBe("input.invalid name");
   expect(await wrong("rack", "R2", 99)).toBe("input.invalid parentId");
   expect(await refusal(change(bench, building, { kind: "rack" }))).toBe("input.invalid kind");
-  expect(await refusal(change(bench, site, { parentId: building }))).toBe("input.invalid kind");
+  expect(await refusal(change(bench, site, { parentId: building }))).toBe("input.invalid parentId");
+  expect(await refusal(change(bench, building, { kind: "rack", parentId: building }))).toBe("input.invalid parentId");
   const id = await silentRig(bench, 1, rack, { name: "Attic", position: { row: 3, column: 1 } });
   expect((await problem(change(bench, rack, { rows: 2 }))).message).toBe(
     `rows: must be at least 3: miner ${id} (Attic) is there`,
@@ -87,7 +88,7 @@ test("a user of some groups sees the places of their miners, with those miners a
   const bench = await openBench({ config: { groups: [{ name: "Hall" }] } });
   const [hall] = await bench.service.listGroups({}, caller);
   const site = await place(bench, "site", "Texas");
-  const rack = await place(bench, "rack", "R1", site);
+  const rack = await place(bench, "rack", "R1", site, { maxPower: 9_000, meter: "M1", exempt: true });
   await silentRig(bench, 1, rack, { group: "Hall" });
   await silentRig(bench, 2, rack);
   await silentRig(bench, 3, await place(bench, "rack", "Hidden", site));
@@ -98,6 +99,11 @@ test("a user of some groups sees the places of their miners, with those miners a
   const anna = { actor: "test", userId };
   expect(await paths(bench, anna)).toEqual(["Texas 1", "Texas/R1 1"]);
   expect(await paths(bench)).toEqual(["Texas 3", "Texas/Hidden 1", "Texas/R1 2"]);
+  const feeds = async (who: typeof caller) =>
+    (await bench.service.listPlaces({}, who)).flatMap(
+      ({ maxPower, meter, exempt }) => maxPower ?? meter ?? exempt ?? [],
+    );
+  expect([await feeds(caller), await feeds(anna)]).toEqual([[9_000], []]);
   const hidden = (await bench.service.listPlaces({}, caller)).find(({ name }) => name === "Hidden")?.id ?? 0;
   expect(await refusal(bench.service.locatePlace({ id: hidden, on: true, seconds: 9 }, anna))).toBe("not.found");
   expect(await refusal(bench.service.deletePlace({ id: rack }, anna))).toBe("user.forbidden");
@@ -129,6 +135,58 @@ test("the rigs of a place that can signal do so for some seconds", async () => {
   expect((await bench.commands(blinks))[0]?.message).toBe("The signal of this rig ends automatically");
   const other = await place(bench, "rack", "R2");
   expect(await refusal(bench.service.locatePlace({ id: other, on: true, seconds: 1 }, caller))).toBe("nothing.to.do");
+});
+
+test("a signal ends when its action is cancelled, and when its caller is removed", async () => {
+  const bench = await openBench({ rigs: [{ kind: "luxos", warm: true }] });
+  const rack = await place(bench, "rack", "R1");
+  const id = await bench.add(bench.rig(0).address, { placeId: rack });
+  const signals = async () => (await bench.commands(id)).map(({ parameters, state }) => [parameters.on, state]);
+  const seen = async (list: unknown[][]) =>
+    until(async () => JSON.stringify(await signals()) === JSON.stringify(list), `the commands ${JSON.stringify(list)}`);
+  const { id: first } = await bench.service.locatePlace({ id: rack, on: true, seconds: 3_600 }, caller);
+  const cycle = [
+    [false, "done"],
+    [true, "done"],
+  ];
+  await seen(cycle.slice(1));
+  await bench.service.cancelBulkAction({ id: first }, caller);
+  await seen(cycle);
+  expect((await bench.service.getBulkAction({ id: first }, caller)).state).toBe("cancelled");
+  const user = { id: 0, name: "anna", privilege: "control", groups: null, pools: null } as const;
+  const { id: userId } = await bench.service.saveUser(user, caller);
+  await bench.service.locatePlace({ id: rack, on: true, seconds: 1 }, { actor: "anna", userId });
+  await seen([...cycle.slice(1), ...cycle]);
+  await bench.service.deleteUser({ id: userId }, caller);
+  await seen([...cycle, ...cycle]);
+});
+
+test("a change of a limit or the order of a place puts no miner again, a new name those in it and those of defaults", async () => {
+  const bench = await openBench({ config: { defaults: [{ location: { site: "Texas" } }] } });
+  const byDefault = (await bench.service.addMiner({ address: `${ownHost()}:1` }, caller)).id;
+  const ohio = await place(bench, "site", "Ohio");
+  const own = await silentRig(bench, 2, ohio);
+  const texas = (await bench.get(byDefault)).placeId ?? 0;
+  await bench.idle();
+  const ending = new AbortController();
+  const seen: (number | string)[] = [];
+  const watching = (async () => {
+    for await (const event of bench.service.watchEvents({ types: ["miner", "places"] }, caller, ending.signal))
+      seen.push(event.type === "miner" ? event.data.id : event.type);
+  })();
+  await change(bench, ohio, { order: 5, meter: "M1" });
+  await until(() => seen.includes("places"), "the change of the place");
+  await change(bench, texas, { name: "Utah" });
+  await until(() => seen.includes(byDefault), "the miner of the default");
+  expect((await bench.get(byDefault)).location.site).toBe("Texas");
+  expect(seen).not.toContain(own);
+  await bench.service.saveSettings({ section: "defaults", value: [{ location: { site: "Iowa" } }] }, caller);
+  await until(() => seen.filter((each) => each === "places").length >= 3, "the place that a default has added");
+  const position = { row: 1, column: 1 };
+  const { placeId } = await bench.get(byDefault);
+  expect(await bench.service.changeMiner({ id: byDefault, position }, caller)).toMatchObject({ placeId, position });
+  ending.abort();
+  await watching;
 });
 
 test("subscribers learn of changed places, and of their miners", async () => {

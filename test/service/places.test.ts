@@ -117,7 +117,16 @@ describe("what a miner is told about its place is refused", () => {
     const { placeId } = await bench.get(hidden);
     const put = (body: object) => bench.service.changeMiner({ id, ...body }, anna);
     expect((await problem(put({ placeId }))).message).toBe(`placeId: there is no place ${placeId}`);
-    expect(await refusal(put({ location: location({ rack: "R1" }) }))).toBe("done");
+    expect((await problem(put({ location: location({ rack: "R1" }) }))).message).toBe(
+      "location.rack: there is no place R1",
+    );
+    const table = `address;rack\n${address(2)};R1`;
+    const { mistakes } = await bench.service.previewImport({ csv: table, omitted: "keep" }, anna);
+    expect(mistakes.map(({ message }) => message)).toEqual(["there is no place R1"]);
+    await bench.service.changeMiner(
+      { id: hidden, location: location({ rack: "R2" }), position: { row: 1, column: 1 } },
+      caller,
+    );
     expect((await problem(put({ position: { row: 1, column: 1 } }))).message).toBe(
       "position: row 1, column 1 is taken by another miner",
     );

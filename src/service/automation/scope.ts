@@ -1,7 +1,7 @@
 import type { Places, Scope } from "../../contract/rules.ts";
 import type { MinerFacts } from "../miners/present-miner.ts";
 import { withInnerGroups } from "../nested-groups.ts";
-import type { PlaceBook } from "../places/place-book.ts";
+import { type PlaceBook, plainName } from "../places/place-book.ts";
 
 interface NamedGroup {
   readonly id: number;
@@ -57,17 +57,13 @@ export function placeTests(places: Places, groups: readonly NamedGroup[], book: 
       ({ name }, uid) =>
         names.has(name) || (uid !== null && names.has(uid)),
   );
-  among(
-    places.sites,
-    (names) =>
-      ({ location: { site } }) =>
-        site !== null && names.has(site),
-  );
-  among(
-    places.racks,
-    (names) =>
-      ({ location: { rack } }) =>
-        rack !== null && names.has(rack),
-  );
+  for (const [part, names] of [["site", places.sites] as const, ["rack", places.racks] as const]) {
+    if (names === undefined) continue;
+    const plain = new Set(names.map(plainName));
+    tests.push(({ location }) => {
+      const name = location[part];
+      return name !== null && plain.has(plainName(name));
+    });
+  }
   return tests;
 }

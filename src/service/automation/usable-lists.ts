@@ -76,7 +76,7 @@ export class UsableLists {
 
   #scopeOf(row: Stored<StoredRule>): ReturnType<typeof scopeTest> {
     const { store } = this.#options;
-    const [groups, places] = [store.groups.all(), store.places.all()];
+    const [groups, places] = [store.groups.all(), placesOf(store).shape()];
     const known = this.#scopes.get(row);
     if (known?.groups === groups && known.places === places) return known.fits;
     const { data } = RuleSettings.safeParse(row.definition ?? { name: row.name });

@@ -16,7 +16,7 @@ import { blankMiner } from "../miners/declared-miner.ts";
 import { groupFinder, groupPaths } from "../miners/groups.ts";
 import { newRow, patchOf } from "../miners/miner-input.ts";
 import type { MinerContext } from "../miners/miners.ts";
-import { checkPosition, takenBy } from "../miners/placement.ts";
+import { checkPosition, takenBy, visiblePlaces } from "../miners/placement.ts";
 import { chainOf, type PlaceBook, type PlaceChain } from "../places/place-book.ts";
 import { type Placement, Placing } from "../places/placing.ts";
 import type { Access } from "../users/access.ts";
@@ -69,15 +69,7 @@ export function importOperations(context: ImportContext): ImportOperations {
     exportMiners: async (_input, caller) => ({ list: exported(context, accessBook.of(caller)) }),
     exportPlaces: async (_input, caller) => ({
       list: exported(context, accessBook.of(caller)).map(
-        ({
-          container,
-          group: _group,
-          slot: _slot,
-          interval: _interval,
-          login: _login,
-          nameplate: _nameplate,
-          ...rig
-        }) => ({
+        ({ container, group: _group, interval: _interval, login: _login, nameplate: _nameplate, ...rig }) => ({
           ...rig,
           building: container,
         }),
@@ -134,7 +126,7 @@ function planFor(table: ImportTable, context: ImportContext, access: Access) {
   const paths = groupPaths(store.groups, access);
   /** Also of rigs that are hidden from the caller, or being added. */
   const taken = new Map(enabled(store.miners).map(({ id, address }) => [address, id]));
-  const placing = new Placing(context.places, store);
+  const placing = new Placing(context.places, store, visiblePlaces(context.places, registry, access));
   const checks = {
     ...context,
     registry: {
@@ -218,14 +210,22 @@ function unplace(
   { registry, store, places }: ImportContext,
   access: Access,
 ): (ImportRow & { readonly miner: number })[] {
+  const entries = Array.from(registry.entriesFor(access));
+  refuseUnplace(entries.length);
   const listed = new Set(matches.map((match) => match?.id));
-  return Array.from(registry.entriesFor(access)).flatMap(({ facts: { id, name } }) => {
+  return entries.flatMap(({ facts: { id, name } }) => {
     const row = store.miners.get(id);
     if (row === undefined || row.placeId === null || row.owner === "file" || listed.has(id)) return [];
     placing.put(id, unplacedFields);
     const changes = lostPlacement(presentPlacement(row, places));
     return [{ line: 0, state: "changed" as const, miner: id, name, changes }];
   });
+}
+
+/** Throws `input.invalid` if there are more rigs than a table can list: it would always leave some out. */
+export function refuseUnplace(rigs: number): void {
+  if (rigs > mostImportRows)
+    throw invalid("omitted", `cannot be unplace: a table lists at most ${mostImportRows} rigs, and there are ${rigs}`);
 }
 
 const unplacedFields: Placement = { placeId: null, position: null, slot: null };

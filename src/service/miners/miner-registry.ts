@@ -326,11 +326,16 @@ export class MinerRegistry extends MinerEntries {
     return this.fleet.close();
   }
 
-  /** Shows anew the miners in these places, which have changed; call `arrange` after it. */
+  /**
+   * Shows the miners in these places, which have changed, and those that have another place by their defaults again; call
+   * `arrange` after it.
+   */
   renewPlaced(placeIds: ReadonlySet<number>): void {
     for (const { facts } of [...this.entries.values()]) {
-      const miner = facts.placeId !== null && placeIds.has(facts.placeId) && this.#options.store.miners.get(facts.id);
-      if (miner) this.put(miner);
+      const miner = this.#options.store.miners.get(facts.id);
+      if (miner === undefined) continue;
+      const { placeId } = this.#complete(miner);
+      if (placeId !== facts.placeId || (placeId !== null && placeIds.has(placeId))) this.put(miner);
     }
   }
 

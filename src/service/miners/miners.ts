@@ -18,7 +18,7 @@ import { type MinerInputContext, newRow, patchOf, refuseManaged } from "./miner-
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import { noSettings, presentSettings } from "./miner-settings.ts";
-import { refuseConflicts } from "./placement.ts";
+import { refuseConflicts, visiblePlaces } from "./placement.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
@@ -88,7 +88,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     addMiner: async (body, caller) => {
       const access = accessBook.of(caller);
-      const placing = new Placing(context.places, store);
+      const placing = new Placing(context.places, store, visiblePlaces(context.places, registry, access));
       const row = newRow(body, context, placing, access);
       refuseConflicts(placing, registry, access);
       const [added] = await store.miners.addAndChange([row], new Map(), placing.changes);
@@ -110,7 +110,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         if (repair !== undefined) await registry.setRepair(id, repair?.note ?? null);
         return detailed(id);
       }
-      const placing = new Placing(context.places, store);
+      const placing = new Placing(context.places, store, visiblePlaces(context.places, registry, access));
       const patch = patchOf({ id, ...body }, context, placing, access);
       refuseConflicts(placing, registry, access);
       for (const row of await store.miners.addAndChange([], new Map([[id, patch]]), placing.changes)) registry.put(row);

@@ -13,7 +13,7 @@ import type { MinerEntries } from "./miner-entries.ts";
 
 export interface PlacementContext {
   readonly places: PlaceBook;
-  readonly registry: Pick<MinerEntries, "entriesFor" | "nameFor">;
+  readonly registry: Pick<MinerEntries, "entriesFor" | "nameFor" | "visible">;
 }
 
 type PlacementInput = Pick<Input<"changeMiner">, "location" | "placeId" | "position">;
@@ -34,11 +34,24 @@ export function placementOf(
     if (placeId !== null) checkPlace(placeId, context, access);
     placement = { ...placement, placeId, position: null };
   }
+  // A rig that has its place from the defaults gets a position in it, and with it the place itself.
+  else if (placement.placeId === null && position != null) placement = shownPlacement(existing, context, access);
   const { slot } = placement;
   const placed = { placeId: placement.placeId, position: position === undefined ? placement.position : position, slot };
   checkPosition(placed, context.places);
   placing.put(existing?.id ?? null, placed);
   return placed;
+}
+
+/** Where a miner is shown: in the place of the defaults if it has none itself. */
+function shownPlacement(
+  existing: Stored<StoredMiner> | null,
+  { registry }: PlacementContext,
+  access: Access,
+): Placement {
+  const facts = existing === null ? undefined : registry.visible(existing.id, access)?.facts;
+  if (facts === undefined) return existing ?? blankMiner;
+  return { placeId: facts.placeId, position: facts.position, slot: facts.location.slot };
 }
 
 function checkPlace(id: number, { places, registry }: PlacementContext, access: Access): void {

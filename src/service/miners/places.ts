@@ -1,11 +1,11 @@
 import type { Place } from "../../contract/place-operations.ts";
-import { type PlaceKind, placeKinds } from "../../contract/places.ts";
+import type { PlaceKind } from "../../contract/places.ts";
 import { invalid, RigbridgeError, thing } from "../../contract/problems.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store, Stored, StoredPlace } from "../../store/index.ts";
 import { done, find, given } from "../crud.ts";
-import { type PlaceBook, type PlaceNode, plainName } from "../places/place-book.ts";
+import { isLarger, type PlaceBook, type PlaceNode, plainName } from "../places/place-book.ts";
 import { newPlaceUid } from "../places/placing.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
@@ -24,8 +24,8 @@ export interface PlaceContext {
   readonly alarms: () => ReadonlyMap<number, number>;
   /** Drops what was recorded of a place. */
   readonly forget: (id: number) => Promise<void>;
-  /** Called when these places, or what they contain, are others. */
-  readonly changed: (ids: ReadonlySet<number>) => Promise<void>;
+  /** Called when a place has changed, with those whose names or whereabouts are others; null: the tree is as it was. */
+  readonly changed: (moved: ReadonlySet<number> | null) => Promise<void>;
 }
 
 /** Sites, buildings, rows and racks. */
@@ -35,7 +35,7 @@ export function placeOperations(context: PlaceContext): PlaceOperations {
     const node = places.get(id);
     if (node === undefined) throw new RigbridgeError("internal", "Nothing was written");
     const { sums, alarms } = figuresFor(context, access);
-    return presentPlace(node, sums.get(id), alarms.get(id));
+    return presentPlace(node, access, sums.get(id), alarms.get(id));
   };
   return {
     listPlaces: async (_input, caller) => {
@@ -44,7 +44,7 @@ export function placeOperations(context: PlaceContext): PlaceOperations {
       return places
         .all()
         .filter(({ row: { id } }) => access.all || sums.has(id))
-        .map((node) => presentPlace(node, sums.get(node.row.id), alarms.get(node.row.id)));
+        .map((node) => presentPlace(node, access, sums.get(node.row.id), alarms.get(node.row.id)));
     },
     addPlace: async (body, caller) => {
       const row = { ...body, uid: newPlaceUid() };
@@ -61,14 +61,15 @@ export function placeOperations(context: PlaceContext): PlaceOperations {
       check(next, id, places);
       checkPositions(next, context, access);
       await store.places.change(id, changes);
-      await changed(places.within([id]));
+      const isMoved = next.kind !== before.kind || next.name !== before.name || next.parentId !== before.parentId;
+      await changed(isMoved ? places.within([id]) : null);
       return shown(id, access);
     },
     deletePlace: async ({ id }) => {
       const { parentId, name } = find(store.places, id, "place");
       const inside = places.inside(id);
       const beside = places.inside(parentId).filter(({ row }) => row.id !== id);
-      const clash = inside.find(({ row }) => beside.some((other) => isNamed(other, row.name)));
+      const clash = inside.find(({ row }) => beside.some((other) => isNamed(other, row.kind, row.name)));
       if (clash !== undefined) throw new RigbridgeError("in.use", detail("place.clash", { name: clash.row.name }));
       const affected = places.within([id]);
       const moved = store.miners.all().filter(({ placeId }) => placeId === id);
@@ -102,9 +103,16 @@ function figuresFor({ places, registry, totals, alarms }: PlaceContext, access: 
   return { sums: wholeSums(totals(access).places, places), alarms: counts };
 }
 
-function presentPlace({ row, path, parent }: PlaceNode, sum = new PlaceSum(), alarms = 0): Place {
-  const { owner: _owner, key: _key, disabled: _disabled, ...place } = row;
-  return { ...place, path, parentId: parent?.row.id ?? null, ...sum.shown(), alarms };
+/** What a place is fed by is shown only to those who see all of its miners. */
+function presentPlace(
+  { row, path, parent }: PlaceNode,
+  { all }: Pick<Access, "all">,
+  sum = new PlaceSum(),
+  alarms = 0,
+): Place {
+  const { owner: _owner, key: _key, disabled: _disabled, meter, maxPower, exempt, ...place } = row;
+  const feed = all ? given({ meter, maxPower, exempt }) : {};
+  return { ...place, ...feed, path, parentId: parent?.row.id ?? null, ...sum.shown(), alarms };
 }
 
 /** The changes of a row: null removes what a place need not have. */
@@ -116,23 +124,23 @@ function changesOf({ kind, name, parentId, order, ...others }: Omit<Input<"chang
   };
 }
 
-const sizeOf = (kind: PlaceKind): number => placeKinds.length - placeKinds.indexOf(kind);
-
-const isNamed = ({ row }: PlaceNode, name: string): boolean => plainName(row.name) === plainName(name);
+const isNamed = ({ row }: PlaceNode, kind: PlaceKind, name: string): boolean =>
+  row.kind === kind && plainName(row.name) === plainName(name);
 
 /**
- * A place is inside a larger one, so that none can be inside itself, and has a name of its own there. Throws
- * `input.invalid`.
+ * A place is inside a larger one, so that none can be inside itself, and has a name of its own among those of
+ * its kind there. Throws `input.invalid`.
  */
 function check({ kind, name, parentId }: StoredPlace, id: number | null, places: PlaceBook): void {
   const parent = places.get(parentId);
   if (parentId !== null && parent === undefined)
     throw invalid("parentId", detail("input.noThing", { thing: thing("place"), id: parentId }));
-  const isLarger = (one: PlaceKind, other: PlaceKind): boolean => sizeOf(one) > sizeOf(other);
+  if (id !== null && parentId !== null && places.within([id]).has(parentId))
+    throw invalid("parentId", detail("place.larger"));
   const inside = id === null ? [] : places.inside(id);
   if ((parent !== undefined && !isLarger(parent.row.kind, kind)) || inside.some(({ row }) => !isLarger(kind, row.kind)))
     throw invalid("kind", detail("place.larger"));
-  if (places.inside(parentId).some((other) => other.row.id !== id && isNamed(other, name)))
+  if (places.inside(parentId).some((other) => other.row.id !== id && isNamed(other, kind, name)))
     throw invalid("name", detail("place.nameTaken", { name }));
 }
 

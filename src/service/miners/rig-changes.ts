@@ -1,6 +1,6 @@
 import type { RigState } from "../../fleet/state.ts";
 
-/** What a read shows beside figures: mining has started anew, or the rig has another firmware. */
+/** What a read shows beside figures: mining has started again, or the rig has another firmware. */
 export type RigChange =
   | { readonly kind: "restart"; readonly startedAt: number }
   | { readonly kind: "firmware"; readonly from: string; readonly to: string };

@@ -1,4 +1,4 @@
-import type { PlaceKind, PlaceName } from "../../contract/places.ts";
+import { type PlaceKind, type PlaceName, placeKinds } from "../../contract/places.ts";
 import type { Location } from "../../contract/resources.ts";
 import type { Store, Stored, StoredPlace } from "../../store/index.ts";
 
@@ -37,14 +37,21 @@ export function placesOf({ places }: Pick<Store, "places">): PlaceBook {
   return book;
 }
 
-/** The tree of places, built anew when a place has changed. */
+/** The tree of places, built again when a place has changed. */
 export class PlaceBook {
   readonly #places: Pick<Store["places"], "all">;
   #rows: readonly Stored<StoredPlace>[] | null = null;
   #tree: Tree = emptyTree;
+  #shape: object = {};
 
   constructor(places: Pick<Store["places"], "all">) {
     this.#places = places;
+  }
+
+  /** The same object as long as no place is added, removed, renamed or moved. */
+  shape(): object {
+    this.#now();
+    return this.#shape;
   }
 
   get(id: number | null): PlaceNode | undefined {
@@ -83,9 +90,9 @@ export class PlaceBook {
     return found;
   }
 
-  /** The place with this name inside another, in any case. */
-  child(parentId: number | null, name: string): PlaceNode | undefined {
-    return this.#now().byName.get(childKey(parentId, name));
+  /** The place of a kind with this name inside another, in any case. */
+  child(parentId: number | null, kind: PlaceKind, name: string): PlaceNode | undefined {
+    return this.#now().byName.get(childKey(parentId, kind, name));
   }
 
   /** The places with this path, in any case. */
@@ -106,10 +113,19 @@ export class PlaceBook {
 
   #now(): Tree {
     const rows = this.#places.all();
-    if (rows !== this.#rows) [this.#rows, this.#tree] = [rows, treeOf(rows)];
+    if (rows === this.#rows) return this.#tree;
+    if (this.#rows === null || !isSameShape(rows, this.#rows)) this.#shape = {};
+    [this.#rows, this.#tree] = [rows, treeOf(rows)];
     return this.#tree;
   }
 }
+
+const isSameShape = (rows: readonly Stored<StoredPlace>[], others: readonly Stored<StoredPlace>[]): boolean =>
+  rows.length === others.length &&
+  rows.every(({ id, kind, name, parentId }, index) => {
+    const other = others[index];
+    return other?.id === id && other.kind === kind && other.name === name && other.parentId === parentId;
+  });
 
 /** Names that differ by case alone are the same. */
 export const plainName = (name: string): string => name.trim().toLowerCase();
@@ -117,7 +133,8 @@ export const plainName = (name: string): string => name.trim().toLowerCase();
 export const locationKey = ({ site, container, rack }: PlaceLocation): string =>
   JSON.stringify([site, container, rack].map((part) => (part === null ? null : plainName(part))));
 
-export const childKey = (parentId: number | null, name: string): string => `${parentId ?? ""}/${plainName(name)}`;
+export const childKey = (parentId: number | null, kind: PlaceKind, name: string): string =>
+  `${parentId ?? ""}/${kind}/${plainName(name)}`;
 
 interface Tree {
   readonly nodes: readonly PlaceNode[];
@@ -137,12 +154,19 @@ const emptyTree: Tree = {
   byLocation: new Map(),
 };
 
+export const isLarger = (one: PlaceKind, other: PlaceKind): boolean =>
+  placeKinds.indexOf(one) < placeKinds.indexOf(other);
+
 /** The part of a location that a place of this kind gives. */
-const partOf = { site: "site", building: "container", row: null, rack: "rack" } as const;
+export const partOf = { site: "site", building: "container", row: null, rack: "rack" } as const;
 
 function treeOf(rows: readonly Stored<StoredPlace>[]): Tree {
-  const ids = new Set(rows.map(({ id }) => id));
-  const inside = Map.groupBy(rows, ({ parentId }) => (parentId !== null && ids.has(parentId) ? parentId : null));
+  const kinds = new Map(rows.map(({ id, kind }) => [id, kind]));
+  // A row whose parent is missing or not larger is at the top, so that none is out of reach.
+  const inside = Map.groupBy(rows, ({ parentId, kind }) => {
+    const around = parentId === null ? undefined : kinds.get(parentId);
+    return around !== undefined && isLarger(around, kind) ? parentId : null;
+  });
   const nodes: PlaceNode[] = [];
   const grow = (parent: PlaceNode | null): PlaceNode[] =>
     (inside.get(parent?.row.id ?? null) ?? []).toSorted(byOrder).map((row) => {
@@ -165,7 +189,7 @@ function treeOf(rows: readonly Stored<StoredPlace>[]): Tree {
     nodes,
     tops,
     byId: new Map(nodes.map((node) => [node.row.id, node])),
-    byName: new Map(nodes.map((node) => [childKey(node.parent?.row.id ?? null, node.row.name), node])),
+    byName: new Map(nodes.map((node) => [childKey(node.parent?.row.id ?? null, node.row.kind, node.row.name), node])),
     byPath: Map.groupBy(nodes, ({ path }) => plainName(path)),
     byLocation: Map.groupBy(
       nodes.filter(({ row }) => partOf[row.kind] !== null),

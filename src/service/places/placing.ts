@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type PlaceKind, placeKinds } from "../../contract/places.ts";
-import { invalid } from "../../contract/problems.ts";
+import { invalid, thing } from "../../contract/problems.ts";
 import type { Location, Position } from "../../contract/resources.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Prepared, Store, StoredMiner, StoredPlace } from "../../store/index.ts";
-import { childKey, locationKey, type PlaceBook, type PlaceChain, type PlaceLocation } from "./place-book.ts";
+import { childKey, locationKey, type PlaceBook, type PlaceChain, type PlaceLocation, partOf } from "./place-book.ts";
 
 /** The parts of a location that are places, largest first, and their kinds. */
 const levels = [
@@ -12,9 +12,6 @@ const levels = [
   ["container", "building"],
   ["rack", "rack"],
 ] as const;
-
-/** Longest name of a place, as of a part of a location. */
-export const longestName = 64;
 
 /** A miner's place, and where it is there. */
 export type Placement = Pick<StoredMiner, "placeId" | "position" | "slot">;
@@ -35,22 +32,25 @@ export interface PositionConflict {
 export class Placing {
   readonly #book: PlaceBook;
   readonly #store: Pick<Store, "places" | "miners">;
+  readonly #visible: ReadonlySet<number> | null;
   readonly #added: StoredPlace[] = [];
-  /** New places by parent and name. */
-  readonly #newNames = new Map<string, { readonly id: number; readonly kind: PlaceKind }>();
+  /** New places by parent, kind and name. */
+  readonly #newNames = new Map<string, number>();
   /** Places by the key of their location. */
   readonly #found = new Map<string, number>();
   readonly #put: { readonly minerId: number | null; readonly placement: Placement; readonly line: number | null }[] =
     [];
 
-  constructor(book: PlaceBook, store: Pick<Store, "places" | "miners">) {
+  /** `visible`: the places that the caller sees, who finds no others and adds none at the top; null: all. */
+  constructor(book: PlaceBook, store: Pick<Store, "places" | "miners">, visible: ReadonlySet<number> | null = null) {
     this.#book = book;
     this.#store = store;
+    this.#visible = visible;
   }
 
   /**
    * The place of a location, which is added if it is missing. `present`, the place now, stays if it has this location.
-   * Throws `input.invalid` if several racks have it and `first` is false.
+   * Throws `input.invalid` if several racks have it and `first` is false, or if the caller may not use or add it.
    */
   at(location: PlaceLocation, { present = null, first = false }: At = {}): number | null {
     const own = this.#book.get(present);
@@ -66,9 +66,9 @@ export class Placing {
       if (name === undefined || name === "") continue;
       around[part] = name;
       const key = locationKey(around);
-      const [only, another] = this.#book.at(around);
+      const [only, another] = this.#book.at(around).filter(({ row }) => this.#sees(row.id));
       if (another !== undefined && !first) throw invalid(`location.${part}`, detail("place.several", { name }));
-      const id: number = this.#found.get(key) ?? only?.row.id ?? this.#inside(parent, kind, name);
+      const id: number = this.#found.get(key) ?? only?.row.id ?? this.#inside(parent, kind, name, `location.${part}`);
       this.#found.set(key, id);
       parent = id;
     }
@@ -82,32 +82,37 @@ export class Placing {
     return { placeId, position: placeId === present ? (now?.position ?? null) : null, slot: slot || null };
   }
 
-  /** The place of a chain of names, largest first, which is added with those around it if it is missing. */
+  /**
+   * The place of a chain of names, largest first, which is added with those around it if it is missing. Throws
+   * `input.invalid` if the caller may not use or add it.
+   */
   inside(chain: PlaceChain): number | null {
     let parent: number | null = null;
     for (const kind of placeKinds) {
       const name = chain[kind];
-      if (name !== null) parent = this.#inside(parent, kind, name);
+      if (name !== null) parent = this.#inside(parent, kind, name, `location.${partOf[kind] ?? kind}`);
     }
     return parent;
   }
 
-  /** A place with this name inside another; a name that one of another kind has is told apart by its kind. */
-  #inside(parentId: number | null, kind: PlaceKind, name: string): number {
-    for (let attempt = 0; ; attempt += 1) {
-      const suffix = attempt === 0 ? "" : ` (${kind}${attempt === 1 ? "" : ` ${attempt}`})`;
-      const tried = `${name.slice(0, longestName - suffix.length)}${suffix}`;
-      const known = this.#book.child(parentId, tried)?.row;
-      if (known?.kind === kind) return known.id;
-      const key = childKey(parentId, tried);
-      const added = this.#newNames.get(key);
-      if (added?.kind === kind) return added.id;
-      if (known !== undefined || added !== undefined) continue;
-      this.#added.push({ uid: newPlaceUid(), kind, name: tried, parentId, order: 0 });
-      const id = this.#store.places.lastId + this.#added.length;
-      this.#newNames.set(key, { id, kind });
-      return id;
-    }
+  /** A place with this name inside another. Throws `input.invalid` at `path`. */
+  #inside(parentId: number | null, kind: PlaceKind, name: string, path: string): number {
+    const known = this.#book.child(parentId, kind, name)?.row.id;
+    if (known !== undefined && this.#sees(known)) return known;
+    const key = childKey(parentId, kind, name);
+    const added = this.#newNames.get(key);
+    if (added !== undefined) return added;
+    // Hidden places keep their names.
+    if (known !== undefined || (parentId === null && this.#visible !== null))
+      throw invalid(path, detail("input.noThing", { thing: thing("place"), id: name }));
+    this.#added.push({ uid: newPlaceUid(), kind, name, parentId, order: 0 });
+    const id = this.#store.places.lastId + this.#added.length;
+    this.#newNames.set(key, id);
+    return id;
+  }
+
+  #sees(id: number): boolean {
+    return this.#visible === null || this.#visible.has(id);
   }
 
   /** Takes note of where a miner comes, for `conflicts`; null: one that is being added. */

@@ -13,13 +13,15 @@ export async function placeStoredLocations(store: Pick<Store, "places" | "miners
   if (changes.length > 0) await store.miners.addAndChange([], new Map(changes), placing.changes);
 }
 
-/** Adds the places that the defaults of rigs name and that are missing. */
+/** Adds the places that the defaults of rigs name and that are missing. Resolves with whether there were any. */
 export async function placeDefaults(
   { defaults }: Pick<Config, "defaults">,
   store: Pick<Store, "places" | "miners">,
   book: PlaceBook,
-): Promise<void> {
+): Promise<boolean> {
   const placing = new Placing(book, store);
   for (const { location } of defaults) if (location !== undefined) placing.at(location, { first: true });
-  if (placing.added.length > 0) await store.places.addAndChange(placing.added, new Map());
+  if (placing.added.length === 0) return false;
+  await store.places.addAndChange(placing.added, new Map());
+  return true;
 }

@@ -114,11 +114,12 @@ export function openMiners(core: Core) {
     registry.renew();
     registry.arrange();
   });
-  const placesChanged = async (ids: ReadonlySet<number>): Promise<void> => {
-    await placeDefaults(shown.now, store, core.places);
-    if (shown.now.defaults.some(({ location }) => location !== undefined)) registry.renew();
-    else registry.renewPlaced(ids);
-    registry.arrange();
+  const placesChanged = async (moved: ReadonlySet<number> | null): Promise<void> => {
+    if (moved !== null) {
+      await placeDefaults(shown.now, store, core.places);
+      registry.renewPlaced(moved);
+      registry.arrange();
+    }
     events.places();
   };
   const usable = new UsableLists({ store, accessBook, book, registry });

@@ -17,6 +17,8 @@ const rows = [
 ];
 const book = new PlaceBook({ all: () => rows });
 
+const nowhere = { site: null, container: null, rack: null };
+
 /** The ids of the places whose miners are in a scope; 0: none. */
 const placesIn = (scope: Scope): number[] => {
   const fits = scopeTest(scope, [], book);
@@ -26,7 +28,7 @@ const placesIn = (scope: Scope): number[] => {
     named: true,
     demo: false,
     groupId: 0,
-    location: { site: null, container: null, rack: null, slot: null },
+    location: { ...(book.get(placeId)?.location ?? nowhere), slot: null },
     placeId,
     position: null,
     tags: [],
@@ -40,6 +42,8 @@ test.each<[string, Scope, number[]]>([
   ["a path, with the places inside it, in any case", { places: ["texas"] }, [1, 2, 3, 4]],
   ["a path of several names", { places: ["Texas/A"] }, [2, 3]],
   ["an id", { places: [4] }, [4]],
+  ["its site, in any case", { sites: ["texas"] }, [1, 2, 3, 4]],
+  ["its rack, in any case", { racks: ["r2 ", "R3"] }, [4]],
   ["several", { places: ["Texas/A/R1", 5] }, [3, 5]],
   ["a place that there is not", { places: ["Utah"] }, []],
   ["all but those of a place", { not: { places: ["Texas"] } }, [0, 5]],

@@ -43,14 +43,14 @@ test("a location makes the places that are missing, and finds those that are the
   expect(later.added).toEqual([]);
 });
 
-test("names are unique under a parent, whatever the kinds", async () => {
+test("names are unique among the places of one kind and parent", async () => {
   const { store, book, tree } = await open();
   const placing = new Placing(book, store);
   const building = placing.at(location("North", "1"));
   const rack = placing.at(location("North", null, "1"));
   expect(rack).not.toBe(building);
   await write(store, placing);
-  expect(tree()).toEqual(["site North", "building North/1", "rack North/1 (rack)"]);
+  expect(tree()).toEqual(["site North", "building North/1", "rack North/1"]);
   const again = new Placing(book, store);
   expect(again.at(location("North", null, "1"))).toBe(rack);
   expect(again.added).toEqual([]);
@@ -112,4 +112,36 @@ test("two miners never share a position, also after both have moved", async () =
   expect(conflicts([first, 2], [second, 1])).toEqual([]);
   expect(conflicts([first, 3], [null, 1])).toEqual([]);
   expect(conflicts([null, 7], [null, 7])).toEqual([[null, null]]);
+});
+
+test("a place whose parent is itself, or not larger, is at the top", () => {
+  const row = (id: number, kind: "site" | "rack", parentId: number) => {
+    const place = { id, kind, name: `${kind} ${id}`, parentId, uid: `place-${id}`, order: 0 } as const;
+    return { ...place, owner: "store", key: null, disabled: false } as const;
+  };
+  const rows = [row(1, "site", 1), row(2, "site", 3), row(3, "site", 2), row(4, "rack", 3), row(5, "rack", 9)];
+  const book = new PlaceBook({ all: () => rows });
+  expect(book.all().map(({ path }) => path)).toEqual(["rack 5", "site 1", "site 2", "site 3", "site 3/rack 4"]);
+});
+
+test("a caller who sees some places finds no others by their names, and adds places only inside those", async () => {
+  const { store, book, tree } = await open();
+  const all = new Placing(book, store);
+  const rack = all.at(location("Texas", null, "R1"));
+  all.at(location("Texas", null, "Hidden"));
+  all.at(location("Ohio"));
+  await write(store, all);
+  const texas = book.get(rack)?.parent?.row.id ?? 0;
+  const some = new Placing(book, store, new Set([texas, rack ?? 0]));
+  expect(some.at(location("texas", null, "r1"))).toBe(rack);
+  for (const [part, place] of [
+    ["rack", location("Texas", null, "Hidden")],
+    ["site", location("Ohio")],
+    ["site", location("Utah")],
+  ] as const)
+    expect(() => some.at(place)).toThrow(`location.${part}: there is no place ${place[part]}`);
+  expect(() => some.inside({ site: "Ohio", building: null, row: "A", rack: null })).toThrow("there is no place Ohio");
+  some.at(location("Texas", "B1", "R1"));
+  await write(store, some);
+  expect(tree()).toContain("rack Texas/B1/R1");
 });

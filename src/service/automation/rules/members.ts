@@ -83,7 +83,7 @@ export class RuleMembers {
   /** Reassigns miners to rules after changes of miners, groups, rules or creators. `isNew`: a miner was added. */
   arrange(isNew = false): void {
     const { registry, store, monotonicNow } = this.#options;
-    const [groups, places] = [store.groups.all(), store.places.all()];
+    const [groups, places] = [store.groups.all(), placesOf(store).shape()];
     const isChanged = this.#accessChanged() || groups !== this.#groups || places !== this.#places || this.#isStale;
     if (!isChanged && !isNew && monotonicNow() - this.#arrangedAt < arrangeMs) return;
     [this.#groups, this.#places] = [groups, places];
