@@ -145,3 +145,17 @@ test("a caller who sees some places finds no others by their names, and adds pla
   await write(store, some);
   expect(tree()).toContain("rack Texas/B1/R1");
 });
+
+test("the shape of the tree is the same until a place is added, removed, renamed or moved", async () => {
+  const { store, book } = await open();
+  const placing = new Placing(book, store);
+  const id = placing.at(location("Texas")) ?? 0;
+  const empty = book.shape();
+  await write(store, placing);
+  const before = book.shape();
+  expect(before).not.toBe(empty);
+  await store.places.change(id, { order: 5, meter: "M1" });
+  expect(book.shape()).toBe(before);
+  await store.places.change(id, { name: "Ohio" });
+  expect(book.shape()).not.toBe(before);
+});
