@@ -100,7 +100,8 @@ async function standbyOf(folder: string, database: string, seconds: number) {
   const port = await freePort();
   const config = join(folder, "standby.yaml");
   writeFileSync(config, `http: {port: ${port}}\nstore: {url: "${database}", site: bench}\n`, { mode: 0o600 });
-  const args = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=4", program, "serve", "--config", config];
+  const options = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=4"];
+  const args = [...options, program, "serve", "--config", config];
   const running = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
   const ended = once(running, "exit");
   const failed = ended.then(([code]) => Promise.reject(new Error(`the standby ended (${code})`)));
