@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -61,7 +61,8 @@ function operationsTable() {
     load: async (id) => {
       if (id !== `\0${name}`) return undefined;
       const { operations } = await import(pathToFileURL(join(root, "dist", "contract", "operations.js")).href);
-      const texts = globSync("**/*.{ts,tsx}", { cwd: source }).map((file) => readFileSync(join(source, file), "utf8"));
+      const files = readdirSync(source, { recursive: true }).filter((file) => /\.tsx?$/.test(file));
+      const texts = files.map((file) => readFileSync(join(source, file), "utf8"));
       const isNamed = (operation) => texts.some((text) => text.includes(`"${operation}"`));
       const entries = Object.entries(operations)
         .filter(([operation]) => isNamed(operation))

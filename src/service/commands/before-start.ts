@@ -9,7 +9,7 @@ export interface StartGuard {
   waits(minerId: number): boolean;
   /** Resolves when the rig may start. Throws `not.possible` with the reason if it may not. */
   before(minerId: number): Promise<void>;
-  /** Whether a command decides anew whether its rig mines, so that an earlier start must not follow it. */
+  /** Whether a command decides again whether its rig mines, so that an earlier start must not follow it. */
   ends(command: Pick<StoredCommand, "action" | "parameters">): boolean;
   /** Throws `not.possible` if a start may not be sent any more. */
   check(command: StoredCommand): void;
