@@ -36,7 +36,11 @@ export async function fuzzService(count: number, seed: number, unreached = opera
       { kind: "xmrig", warm: true, host: "127.103.1.3" },
     ],
   });
-  const miners = farm.rigs.map(({ address }, index) => ({ address, name: `rig ${index}` }));
+  const miners = farm.rigs.map(({ address }, index) => ({
+    address,
+    name: `rig ${index}`,
+    location: { site: "alpha" },
+  }));
   const service = await startProcess({
     config: {
       http: { key },
@@ -111,6 +115,7 @@ async function addGround(service: ServiceProcess): Promise<void> {
     await add("/api/hosts", { hostname: `host-${id}` });
     await add("/api/managedminers", { hostId: id });
   }
+  for (let id = 1; id <= 5; id += 1) await add("/api/actions", { action: "restart", all: true, dryRun: true });
   const stop = { do: [{ action: "stop" }] };
   for (const key of ["new", "anna", "alpha"])
     await add("/api/channels", { key, type: "ntfy", topic: key, url: "http://127.103.5.1:9" });
