@@ -38,7 +38,7 @@ const fields = {
   order: z.int().min(0).max(1_000_000),
   columns: slots.describe("positions from left to right"),
   rows: slots.describe("positions from top to bottom"),
-  maxPower: z.number().positive().max(1e9).describe("W that it may take"),
+  maxPower: z.number().min(1).max(1e9).describe("W that it may take"),
   meter: Line(200).min(1).describe("what meters it"),
   exempt: z.boolean().describe("its rigs are left out of curtailment"),
 };
