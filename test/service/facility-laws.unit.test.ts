@@ -25,7 +25,7 @@ describe("a fan", () => {
     },
   );
 
-  test("counts its delay anew after a rig is unknown", () => {
+  test("counts its delay from the start after a rig is unknown", () => {
     const { memory } = fanTurn(["unknown"], true, 60_000, { ...noFanMemory, stoppedSince: 0 }, 50_000);
     expect(fanTurn(["stopped"], true, 60_000, memory, 70_000).wanted).toBeNull();
   });

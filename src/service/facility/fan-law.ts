@@ -27,9 +27,9 @@ export function fanTurn(
   memory: FanMemory,
   now: number,
 ): FanTurn {
-  const anew = { ...memory, stoppedSince: null };
-  if (rigs.includes("running")) return { wanted: isOn === false ? true : null, memory: anew };
-  if (rigs.length === 0 || rigs.includes("unknown")) return { wanted: null, memory: anew };
+  const notStopped = { ...memory, stoppedSince: null };
+  if (rigs.includes("running")) return { wanted: isOn === false ? true : null, memory: notStopped };
+  if (rigs.length === 0 || rigs.includes("unknown")) return { wanted: null, memory: notStopped };
   const stoppedSince = memory.stoppedSince ?? now;
   const isOver = offDelayMs !== null && now - stoppedSince >= offDelayMs && now >= memory.keepOnUntil;
   return { wanted: isOver && isOn === true ? false : null, memory: { ...memory, stoppedSince } };
