@@ -22,6 +22,7 @@ interface ActOptions extends ServiceOptions {
   readonly mode?: string;
   readonly on?: true;
   readonly off?: true;
+  readonly override?: true;
 }
 
 export function actCommand(): Command {
@@ -44,6 +45,7 @@ export function actCommand(): Command {
     .option("--mode <name>", "mode, for set_mode")
     .option("--on", "turn the signal on, for locate")
     .option("--off", "turn the signal off, for locate")
+    .option("--override", "start or set it also against a curtailment for safety")
     .action(failing(act));
 }
 
@@ -80,6 +82,7 @@ const parameters = {
   temperature: ["--temperature", ({ temperature }) => temperature],
   surplus: ["--surplus", ({ surplus }) => surplus],
   mode: ["--mode", ({ mode }) => mode],
+  override: ["--override", ({ override }) => (override ? "true" : undefined)],
   on: ["--on or --off", ({ on, off }) => (on ? "true" : off ? "false" : undefined)],
 } satisfies Record<Exclude<keyof Query, "action">, readonly [option: string, value: (options: ActOptions) => Value]>;
 

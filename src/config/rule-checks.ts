@@ -148,7 +148,8 @@ export const maintenanceFindings = (window: MaintenanceSettings, path: Path, her
   ...placeFindings(window, path, namesFor(window, here)),
 ];
 
-function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames): Finding[] {
+/** Names in a scope that do not exist. */
+export function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames): Finding[] {
   if (scope === undefined) return [];
   return [
     ...placeFindings(scope, path, known),

@@ -197,7 +197,15 @@ const actionParameters = {
 
 /** Each missing parameter is reported as a separate mistake. */
 export const MinerActionQuery = z
-  .object({ action: parameter(z.enum(minerActions), "the action", "restart"), ...actionParameters })
+  .object({
+    action: parameter(z.enum(minerActions), "the action", "restart"),
+    ...actionParameters,
+    override: extension(
+      Flag,
+      "for start and set: also against a curtailment for safety, which then leaves this miner out and reports it",
+      true,
+    ),
+  })
   .check(...Object.entries(actionParameters).map(([name]) => isThereWhenNeeded(name)));
 
 function isThereWhenNeeded(name: string) {

@@ -1,6 +1,20 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
+import {
+  ChangeCurtailmentBody,
+  ChangeCurtailmentPlanBody,
+  Curtailment,
+  CurtailmentBody,
+  CurtailmentDrillBody,
+  CurtailmentPlan,
+  CurtailmentPlanBody,
+  CurtailmentPreview,
+  CurtailmentPreviewBody,
+  CurtailmentReport,
+  CurtailmentsQuery,
+  curtailmentTable,
+} from "./curtailment.ts";
 import { RowEvent, ServiceEvent } from "./events.ts";
 import {
   ImportBody,
@@ -124,6 +138,7 @@ import {
   TopicList,
 } from "./settings.ts";
 import { Site, SiteToken } from "./sites.ts";
+import { Key } from "./steps.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
@@ -204,6 +219,7 @@ const poolOfMiner = {
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
 const section = { section: parameter(SectionName, "a key of the configuration file", "poll") } as const;
+const curtailmentPlan = { key: parameter(Key, "key of the plan", "peak") } as const;
 const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
@@ -993,6 +1009,105 @@ export const operations = {
     summary:
       "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
     reply: named<Room[]>(z.array(Room)),
+    extension,
+  }),
+  listCurtailments: get("/api/curtailments", viewers, {
+    scope: "own",
+    summary: "Curtailments of whose rigs the caller sees all, newest first",
+    query: CurtailmentsQuery,
+    reply: named<Curtailment[]>(z.array(Curtailment)),
+    extension,
+  }),
+  getCurtailment: get("/api/curtailments/:id", viewers, {
+    scope: "own",
+    summary: "One curtailment",
+    params: byIdOf("curtailment"),
+    reply: named<Curtailment>(Curtailment),
+    extension,
+  }),
+  getCurtailmentReport: get("/api/curtailments/:id/report", viewers, {
+    scope: "own",
+    summary:
+      "What a curtailment did: each of its rigs, the power of all over time, and what the meters of its places showed",
+    params: byIdOf("curtailment"),
+    query: MinerExportQuery,
+    reply: named<CurtailmentReport>(CurtailmentReport),
+    csv: curtailmentTable,
+    extension,
+  }),
+  previewCurtailment: post("/api/curtailments/preview", viewers, {
+    scope: "own",
+    summary: "What a curtailment would change, by the last readings; nothing is done",
+    body: CurtailmentPreviewBody,
+    reply: named<CurtailmentPreview>(CurtailmentPreview),
+    extension,
+  }),
+  startCurtailment: post("/api/curtailments", operators, {
+    scope: "own",
+    summary: "Has the rigs of a scope take less power until it is ended; the caller must see all of them",
+    body: CurtailmentBody,
+    reply: named<Curtailment>(Curtailment),
+    status: 201,
+    extension,
+  }),
+  changeCurtailment: patch("/api/curtailments/:id", operators, {
+    scope: "own",
+    summary: "Changes the target or the end of a curtailment",
+    params: byIdOf("curtailment"),
+    body: ChangeCurtailmentBody,
+    reply: named<Curtailment>(Curtailment),
+    extension,
+  }),
+  endCurtailment: post("/api/curtailments/:id/end", operators, {
+    scope: "own",
+    summary: "Ends a curtailment: its rigs get back the power that they had",
+    params: byIdOf("curtailment"),
+    reply: named<Curtailment>(Curtailment),
+    extension,
+  }),
+  releaseCurtailment: post("/api/curtailments/:id/release", administrators, {
+    scope: "own",
+    summary: "Ends a curtailment and leaves its rigs as they are",
+    params: byIdOf("curtailment"),
+    reply: named<Curtailment>(Curtailment),
+    extension,
+  }),
+  listCurtailmentPlans: get("/api/curtailmentplans", viewers, {
+    scope: "own",
+    summary: "Plans for curtailments",
+    reply: named<CurtailmentPlan[]>(z.array(CurtailmentPlan)),
+    extension,
+  }),
+  addCurtailmentPlan: post("/api/curtailmentplans", closed, {
+    scope: "own",
+    summary: "Adds a plan for curtailments",
+    body: CurtailmentPlanBody,
+    reply: named<CurtailmentPlan>(CurtailmentPlan),
+    status: 201,
+    extension,
+  }),
+  changeCurtailmentPlan: patch("/api/curtailmentplans/:key", closed, {
+    scope: "own",
+    summary: "Changes a plan; curtailments that have begun stay as they are",
+    params: curtailmentPlan,
+    body: ChangeCurtailmentPlanBody,
+    reply: named<CurtailmentPlan>(CurtailmentPlan),
+    extension,
+  }),
+  deleteCurtailmentPlan: remove("/api/curtailmentplans/:key", closed, {
+    scope: "own",
+    summary: "Removes a plan that has no curtailment under way",
+    params: curtailmentPlan,
+    reply: ActionReply,
+    extension,
+  }),
+  drillCurtailmentPlan: post("/api/curtailmentplans/:key/drill", closed, {
+    scope: "own",
+    summary: "Tries a plan: reads its rigs and reports what it would do, or curtails them for some minutes",
+    params: curtailmentPlan,
+    body: CurtailmentDrillBody,
+    reply: named<Curtailment>(Curtailment),
+    status: 201,
     extension,
   }),
   listFacility: get("/api/facility", viewers, {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts";
 import { CodedText } from "../contract/coded-text.ts";
+import * as curtailment from "../contract/curtailment.ts";
 import * as events from "../contract/events.ts";
 import * as imports from "../contract/imports.ts";
 import * as inputs from "../contract/inputs.ts";
@@ -190,6 +191,30 @@ const ruleReplies = {
   TryReply,
 };
 const { RuleSettings, RulePatch, ScheduleSettings, SchedulePatch, MaintenanceSettings } = rules;
+const { Curtailment, CurtailmentPlan, CurtailmentPreview, CurtailmentReport, CurtailedRig, CurtailmentSample } =
+  curtailment;
+const curtailmentReplies = {
+  Curtailment,
+  CurtailmentPlan,
+  CurtailmentPreview,
+  CurtailmentReport,
+  CurtailedRig,
+  CurtailmentSample,
+};
+const { CurtailmentTarget, CurtailmentRamp, CurtailmentRestore } = curtailment;
+const { CurtailmentBody, ChangeCurtailmentBody, CurtailmentPreviewBody, CurtailmentDrillBody } = curtailment;
+const { CurtailmentPlanBody, ChangeCurtailmentPlanBody } = curtailment;
+const curtailmentBodies = {
+  CurtailmentTarget,
+  CurtailmentRamp,
+  CurtailmentRestore,
+  CurtailmentBody,
+  ChangeCurtailmentBody,
+  CurtailmentPreviewBody,
+  CurtailmentDrillBody,
+  CurtailmentPlanBody,
+  ChangeCurtailmentPlanBody,
+};
 const replies = named({
   ...readings,
   RigReadings: undefined,
@@ -206,6 +231,7 @@ const replies = named({
   BrokerList,
   Place,
   PlaceHashrate,
+  ...curtailmentReplies,
   ImportMistake: imports.ImportMistake,
   ImportRow: imports.ImportRow,
   ImportPreview: imports.ImportPreview,
@@ -228,6 +254,7 @@ const replies = named({
 });
 const bodies = named({
   ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
+  ...curtailmentBodies,
   PlaceBody,
   ChangePlaceBody,
   LocatePlaceBody,

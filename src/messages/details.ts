@@ -294,6 +294,18 @@ export const details = {
   "command.changes": "The rig's power was changed {count} times within an hour; wait {rest} more",
   "command.heldUntil": "Held back: {who} controls the power of this miner until {time}",
   "command.held": "Held back: {who} controls the power of this miner until it is started again",
+  "command.curtailed":
+    "Held back: curtailment {id} ({reason}) holds the power of this miner down; send override=true to take it out",
+  "curtailment.exempt": "Its place is exempt from curtailment",
+  "curtailment.stopped": "It is stopped already",
+  "curtailment.maintenance": "Maintenance: {name}",
+  "curtailment.noControl": "It can neither be set to a lower power nor stopped",
+  "curtailment.none": "None of its {rigs} miners can be curtailed; the preview says why",
+  "curtailment.hidden": "Only who sees all miners of a scope may curtail it",
+  "curtailment.over": "Curtailment {id} has ended already",
+  "curtailment.past": "must be in the future",
+  "curtailment.planTaken": "there is a plan {key} already",
+  "curtailment.planInUse": "Curtailment {id} of the plan {key} is under way; end it first",
   "command.maximum": "{room} may take {watts} W at most; only an administrator can raise that",
   "command.maximumLeft":
     "{room} may take {watts} W at most, of which {left} W are left; only an administrator can raise that",

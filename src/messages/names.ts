@@ -293,6 +293,12 @@ export interface Names {
   readonly "service.notices.facility.difference": "device" | "meter" | "rigs" | "total";
   readonly "service.notices.facility.unknown": "device" | "meter" | "rigs" | "total" | "unknown";
   readonly "service.notices.facility.over": "device";
+  readonly "service.notices.curtailment.silent": "id" | "rig" | "watts";
+  readonly "service.notices.curtailment.wakes": "id" | "rig" | "watts";
+  readonly "service.notices.placeLimit.over": "maximum" | "place" | "watts";
+  readonly "service.notices.placeLimit.within": "maximum" | "place";
+  readonly "service.notices.placeLimit.meter": "place";
+  readonly "service.notices.placeLimit.meterOver": "place";
   readonly "service.channel.over": "title";
   readonly "service.channel.since": "lasted" | "message" | "time";
   readonly "service.channel.overLine": "message";

@@ -26,6 +26,7 @@ const storesFirst: ReadonlySet<CallName> = new Set([
   ...(["addPlace", "changePlace", "deletePlace"] as const),
   ...(["savePool", "deletePool", "savePoolGroup", "deletePoolGroup", "saveCoin", "deleteCoin"] as const),
   ...(["addRule", "changeRule", "deleteRule", "addSchedule", "changeSchedule", "deleteSchedule"] as const),
+  ...(["addCurtailmentPlan", "changeCurtailmentPlan", "deleteCurtailmentPlan"] as const),
   ...(["addMaintenance", "deleteMaintenance", "saveManagedTemplate", "deleteManagedTemplate"] as const),
   ...(["addChannel", "changeChannel", "deleteChannel", "saveUser", "deleteUser"] as const),
 ]);

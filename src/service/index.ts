@@ -10,6 +10,7 @@ import { openActions } from "./rooms/actions.ts";
 import { openAutomation } from "./rooms/automation.ts";
 import { openChannels } from "./rooms/channels.ts";
 import { openCommands } from "./rooms/commands.ts";
+import { openCurtailment } from "./rooms/curtailment.ts";
 import { openDiscovery } from "./rooms/discovery.ts";
 import { openEvents } from "./rooms/events.ts";
 import { openFacility } from "./rooms/facility.ts";
@@ -62,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const facility = openFacility(core, miners, commands);
   const automation = openAutomation(core, { miners, money, notifications, commands, power });
   const rules = openRules(core, miners, money, automation);
+  const curtailment = openCurtailment(core, miners, commands, rules);
   const actions = openActions(core, miners, commands, power, automation, rules);
   const channels = openChannels(core, notifications, rules);
   const hosts = openHosts(core, miners);
@@ -83,6 +85,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     automation,
     users,
     rules,
+    curtailment,
     discovery,
     hosts,
     history,
@@ -102,6 +105,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...facility.operations,
     ...automation.operations,
     ...rules.operations,
+    ...curtailment.operations,
     ...actions.operations,
     ...channels.operations,
     ...hosts.operations,

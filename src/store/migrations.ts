@@ -399,6 +399,30 @@ const steps: readonly (readonly (string | PerEngine)[])[] = [
   ["alter table bulk_action add column preview text"],
   // No table: miners name their place instead of a location, which earlier releases do not read.
   [],
+  [
+    `create table curtailment (
+      id integer primary key,
+      key text,
+      started integer not null,
+      is_over integer not null,
+      value text not null
+    ) strict`,
+    "create index curtailment_key on curtailment (key) where key is not null",
+    "create index curtailment_open on curtailment (id) where is_over = 0",
+    `create table curtailment_rig (
+      curtailment_id integer not null,
+      miner_id integer not null,
+      value text not null,
+      primary key (curtailment_id, miner_id)
+    ) strict, without rowid`,
+    `create table curtailment_sample (
+      curtailment_id integer not null,
+      time integer not null,
+      rigs real not null,
+      meter real,
+      primary key (curtailment_id, time)
+    ) strict, without rowid`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

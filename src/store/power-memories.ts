@@ -18,7 +18,7 @@ export const PowerMemory = z.object({
   command: z
     .object({
       at: z.number(),
-      by: z.enum(["tuning", "loop", "rule", "person", "safety"]),
+      by: z.enum(["tuning", "loop", "rule", "curtailment", "person", "emergency", "safety"]),
       who: z.string(),
       stops: z.boolean(),
     })

@@ -165,6 +165,9 @@ export type StoredSchedule = z.infer<typeof StoredSchedule>;
 export const StoredMaintenance = z.object({ name: text, makerId, centre, definition });
 export type StoredMaintenance = z.infer<typeof StoredMaintenance>;
 
+export const StoredCurtailmentPlan = z.object({ name: text.describe("its key"), definition });
+export type StoredCurtailmentPlan = z.infer<typeof StoredCurtailmentPlan>;
+
 export const StoredChannel = z.object({
   name: text.describe("its key"),
   definition: definition.nullable().describe("as in the configuration file, with its secrets; null: it is in the file"),

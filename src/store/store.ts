@@ -9,6 +9,7 @@ import { type ActivePools, activePoolRows, openActivePools } from "./active-pool
 import { keepBeforeUpgrade } from "./backup.ts";
 import { type Collection, type CollectionRows, collectionRows, openCollection, type Prepared } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
+import { type CurtailmentLog, openCurtailments } from "./curtailments.ts";
 import type { Database } from "./database.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
@@ -31,6 +32,7 @@ import {
   StoredCentre,
   StoredChannel,
   StoredCoin,
+  StoredCurtailmentPlan,
   StoredDownload,
   StoredFollowLimit,
   StoredGroup,
@@ -66,6 +68,13 @@ import { patient, type WaitingOptions, WaitingRows } from "./waiting-rows.ts";
 export type { ActivePools } from "./active-pools.ts";
 export type { Changes, Collection, Prepared, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
+export type {
+  CurtailmentChanges,
+  CurtailmentLog,
+  StoredCurtailedRig,
+  StoredCurtailment,
+  StoredCurtailmentSample,
+} from "./curtailments.ts";
 export type { WantedCommands } from "./database.ts";
 export {
   type FarmMoment,
@@ -113,6 +122,7 @@ export interface Store {
   readonly rules: Collection<StoredRule>;
   readonly schedules: Collection<StoredSchedule>;
   readonly maintenance: Collection<StoredMaintenance>;
+  readonly curtailmentPlans: Collection<StoredCurtailmentPlan>;
   readonly channels: Collection<StoredChannel>;
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
@@ -146,6 +156,7 @@ export interface Store {
   readonly samples: Samples;
   readonly farmSamples: FarmSamples;
   readonly ruleLog: RuleLog;
+  readonly curtailments: CurtailmentLog;
   readonly keptValues: KeptValues;
   readonly moneyDays: MoneyDays;
   readonly sessions: SessionLog;
@@ -397,6 +408,7 @@ const assemble = async ({
     rules: await collection("rule", StoredRule),
     schedules: await collection("schedule", StoredSchedule),
     maintenance: await collection("maintenance window", StoredMaintenance),
+    curtailmentPlans: await collection("curtailment plan", StoredCurtailmentPlan),
     channels: await collection("channel", StoredChannel),
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
@@ -423,6 +435,7 @@ const assemble = async ({
   const samples = openSamples(history);
   const farmSamples = await openFarmSamples(history);
   const ruleLog = await openRuleLog(fast, now);
+  const curtailments = await openCurtailments(fast);
   const keptValues = await openKeptValues(fast);
   const moneyDays = openMoneyDays(recorder);
   // Before the commands, because it reads the state in which the last run left them.
@@ -459,6 +472,7 @@ const assemble = async ({
     samples,
     farmSamples,
     ruleLog,
+    curtailments,
     keptValues,
     moneyDays,
     sessions,

@@ -242,6 +242,12 @@ export interface Tables {
     answer: string | null;
     at: number;
   };
+  /** Curtailments; JSON. */
+  curtailment: { id: number; key: string | null; started: number; is_over: number; value: string };
+  /** JSON */
+  curtailment_rig: { curtailment_id: number; miner_id: number; value: string };
+  /** W that the rigs of a curtailment took, and that the meters of its places showed. */
+  curtailment_sample: { curtailment_id: number; time: number; rigs: number; meter: number | null };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

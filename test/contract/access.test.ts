@@ -13,11 +13,12 @@ const open: Readonly<Record<Privilege, string>> = {
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
     listPlaces exportPlaces listFacility
+    listCurtailments getCurtailment getCurtailmentReport previewCurtailment listCurtailmentPlans
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms listSites listOwned
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction addMinerNote pollMiner cancelCommand
-    startBulkAction cancelBulkAction locatePlace changeRoom`,
-  administrator: `exportMiners previewImport commitImport getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
+    startBulkAction cancelBulkAction locatePlace changeRoom startCurtailment changeCurtailment endCurtailment`,
+  administrator: `releaseCurtailment exportMiners previewImport commitImport getMinerSettings listChannels addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };
 

@@ -157,6 +157,7 @@ test("no field that is called like a secret is left unmarked", () => {
       /^(event|watch\w+ answers) \.data\.key$/,
       /(Channel|Room)s? (takes|answers) .*\.key$/,
       /^config \.(rules|schedules|facility)\[\]\.key$/,
+      /^\w+Curtailment(Plan)?s? (takes|answers) .*\.?key$/,
       /^listFacility answers \[\]\.key$/,
       /Settings answers .*\.key$/,
     ]

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import { Config } from "../../src/config/index.ts";
+import { CurtailmentPlanBody } from "../../src/contract/curtailment.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
@@ -227,6 +228,19 @@ const made = (path: string, make: () => Promise<{ readonly id: number | string }
   ...(body === undefined ? {} : { body }),
 });
 const place = () => service.addPlace({ kind: "site", name: `site ${next()}`, parentId: null, order: 0 }, asService);
+/** A drill of all rigs, which has sent nothing and is over. */
+const drilled = async (rest = "") => {
+  const { key } = await plan();
+  return {
+    path: `/api/curtailments/${(await service.drillCurtailmentPlan({ key, dry: true, lasts: 60 }, asService)).id}${rest}`,
+  };
+};
+const plan = () => service.addCurtailmentPlan(newPlan(), asService);
+const newPlan = () => CurtailmentPlanBody.parse({ key: `plan-${next()}`, target: { all: true } });
+const ofPlan = async (body?: object, rest = "") => ({
+  path: `/api/curtailmentplans/${(await plan()).key}${rest}`,
+  ...(body === undefined ? {} : { body }),
+});
 const group = () => service.addGroup({ name: "new", parentId: 0 }, asService);
 const template = () => service.saveManagedTemplate({ id: 0, name: `template ${next()}` }, asService);
 const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService);
@@ -394,6 +408,26 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getVersion: "/api/version",
   listRooms: "/api/rooms",
   listFacility: "/api/facility",
+  listCurtailments: "/api/curtailments",
+  getCurtailment: () => drilled(),
+  getCurtailmentReport: () => drilled("/report"),
+  // Of no rigs.
+  previewCurtailment: {
+    path: "/api/curtailments/preview",
+    body: { target: { all: true }, scope: { racks: ["none"] } },
+  },
+  startCurtailment: {
+    path: "/api/curtailments",
+    body: { reason: "peak", target: { all: true }, scope: { racks: ["none"] } },
+  },
+  changeCurtailment: async () => ({ ...(await drilled()), body: { target: { share: 50 } } }),
+  endCurtailment: () => drilled("/end"),
+  releaseCurtailment: () => drilled("/release"),
+  listCurtailmentPlans: "/api/curtailmentplans",
+  addCurtailmentPlan: () => ({ path: "/api/curtailmentplans", body: newPlan() }),
+  changeCurtailmentPlan: () => ofPlan({ safety: true }),
+  deleteCurtailmentPlan: () => ofPlan(),
+  drillCurtailmentPlan: () => ofPlan({}, "/drill"),
   changeRoom: { path: "/api/rooms/group-1", body: { max: null } },
 };
 
@@ -528,6 +562,19 @@ watchMinerRows         401  401   200  200  200  200  200  200  404
 getVersion             401  401   200  200  200  200  200  200  404
 listRooms              401  401   200  200  200  200  200  200  404  both
 listFacility           401  401   200  200  200  200  200  200  404  both
+listCurtailments       401  401   200  200  200  200  200  200  404
+getCurtailment         401  401   200  404  404  200  404  404  404
+getCurtailmentReport   401  401   200  404  404  200  404  404  404
+previewCurtailment     401  401   200  200  200  200  200  200  404
+startCurtailment       401  401   409  403  409  409  409  403  404
+changeCurtailment      401  401   409  403  404  409  404  403  404
+endCurtailment         401  401   409  403  404  409  404  403  404
+releaseCurtailment     401  401   409  403  403  409  404  403  404
+listCurtailmentPlans   401  401   200  200  200  200  200  200  404
+addCurtailmentPlan     401  401   201  403  403  201  403  403  404
+changeCurtailmentPlan  401  401   200  403  403  200  403  403  404
+deleteCurtailmentPlan  401  401   200  403  403  200  403  403  404
+drillCurtailmentPlan   401  401   201  403  403  201  403  403  404
 listSites              401  401   200  200  200  200  200  200  404
 admitSite              401  401   404  403  403  404  403  403  404
 revokeSite             401  401   404  403  403  404  403  403  404

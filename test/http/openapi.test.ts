@@ -86,6 +86,7 @@ describe("the OpenAPI document", () => {
       "/api/miners/{id}/history.csv",
       "/api/money.csv",
       "/api/summary/history.csv",
+      "/api/curtailments/{id}/report.csv",
       "/api/miners/settings.csv",
     ]);
     for (const path of tables)

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import {
   actorFor,
+  curtailmentActor,
+  isHeldBy,
+  isOfCurtailment,
   isOfMaximum,
   maximumActorFor,
   type PowerRank,
@@ -18,18 +21,18 @@ const minute = 60_000;
 
 /** Whether each rank of the columns may set the power after the one of the row, ten minutes and an hour later. */
 const table = `
-last      after   tuning loop rule person safety
-tuning    1       yes    yes  yes  yes    yes
-loop      1       held   yes  yes  yes    yes
-rule      1       held   held yes  yes    yes
-person    1       held   held held yes    yes
-safety    1       held   held held held   yes
-safety    11      held   held held yes    yes
-person    59      held   held held yes    yes
-loop      61      yes    yes  yes  yes    yes
-rule      61      yes    yes  yes  yes    yes
-person    61      yes    yes  yes  yes    yes
-safety    61      yes    yes  yes  yes    yes
+last      after   tuning loop rule curtailment person emergency safety
+tuning    1       yes    yes  yes  yes         yes    yes       yes
+loop      1       held   yes  yes  yes         yes    yes       yes
+rule      1       held   held yes  yes         yes    yes       yes
+person    1       held   held held held        yes    yes       yes
+safety    1       held   held held held        held   held      yes
+safety    11      held   held held held        yes    held      yes
+person    59      held   held held held        yes    yes       yes
+loop      61      yes    yes  yes  yes         yes    yes       yes
+rule      61      yes    yes  yes  yes         yes    yes       yes
+person    61      yes    yes  yes  yes         yes    yes       yes
+safety    61      yes    yes  yes  yes         yes    yes       yes
 `;
 
 const isRank = (word: string): word is PowerRank => powerRanks.some((rank) => rank === word);
@@ -76,8 +79,9 @@ describe("a stop", () => {
     expect(powerHold(stop("person"), wish, true, at + 61 * minute)).toBeNull();
   });
 
-  test("is never refused to a person, nor anything to a safety rule", () => {
-    expect(powerHold(stop("safety"), { rank: "person", stops: true }, true, at + 1)).toBeNull();
+  test("is never refused to a person or a curtailment for safety, nor anything to a safety rule", () => {
+    for (const rank of ["person", "emergency"] as const)
+      expect(powerHold(stop("safety"), { rank, stops: true }, true, at + 1)).toBeNull();
     for (const by of powerRanks)
       expect(powerHold(stop(by), { rank: "safety", stops: false }, false, at + 1)).toBeNull();
   });
@@ -108,7 +112,7 @@ describe("a rig is left alone by a loop", () => {
 test("a rig that does not mine though it should is left alone by loops alone", () => {
   const started = { at, open: false, by: "loop", who: "service for Den", stops: false } as const;
   const hold = (rank: PowerRank) => powerHold(started, { rank, stops: false }, false, at + 11 * minute)?.by ?? null;
-  expect(powerRanks.map(hold)).toEqual(["loop", "rig", null, null, null]);
+  expect(powerRanks.map(hold)).toEqual(["loop", "rig", null, null, null, null, null]);
 });
 
 test("the rank of a command is that of its cause, else that of its actor", () => {
@@ -180,5 +184,32 @@ describe("what a command says about the power of a rig", () => {
   test("that only keeps a room within its maximum is known by its actor", () => {
     expect([maximumActorFor("Bath"), actorFor("Bath")].map(isOfMaximum)).toEqual([true, false]);
     expect(rankOf({ actor: maximumActorFor("Bath"), cause: null })).toBe("loop");
+  });
+});
+
+describe("a curtailment", () => {
+  const held = { id: 7, reason: "peak", rank: "curtailment" } as const;
+  const forSafety = { ...held, rank: "emergency" } as const;
+  const ranks = (by: Parameters<typeof isHeldBy>[0], wish: object) =>
+    powerRanks.filter((rank) => isHeldBy(by, { rank, stops: false, ...wish }));
+
+  test("keeps rules and loops from giving its rigs more power, and one for safety people, too", () => {
+    expect(ranks(held, {})).toEqual(["tuning", "loop", "rule"]);
+    expect(ranks(forSafety, {})).toEqual(["tuning", "loop", "rule", "curtailment", "person"]);
+  });
+
+  test("keeps nobody from stopping a rig, nor who overrides it", () => {
+    expect(ranks(forSafety, { stops: true })).toEqual([]);
+    expect(ranks(forSafety, { overrides: true })).toEqual([]);
+  });
+
+  test("is known by the actor of its commands, which no loop can be called", () => {
+    for (const rank of ["curtailment", "emergency"] as const) {
+      const actor = curtailmentActor(12, rank);
+      expect(isOfCurtailment(actor)).toBe(true);
+      expect(rankOf({ actor, cause: null })).toBe(rank);
+    }
+    expect(curtailmentActor(12, "person")).toBe("service in curtailment 12");
+    expect(rankOf({ actor: actorFor("in curtailment 12"), cause: null })).toBe("loop");
   });
 });

@@ -2,6 +2,7 @@ const tables = [
   ...["bulk_action", "bulk_result", "power_memory", "run", "group_energy", "rule_state", "rule_trace", "outbox"],
   ...["source_value", "money_day", "money_total", "session", "farm_sample", "farm_hashrate", "idempotency"],
   "instance",
+  ...["curtailment", "curtailment_rig", "curtailment_sample"],
 ];
 const columns = [
   ...["command.cause", "rig_memory.reason", "rig_memory.records"],
@@ -19,6 +20,7 @@ export const withoutCounts = [
   "alter table bulk_action drop column preview",
   "drop table idempotency",
   "drop table instance",
+  ...["curtailment", "curtailment_rig", "curtailment_sample"].map((table) => `drop table ${table}`),
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",

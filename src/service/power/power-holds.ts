@@ -9,6 +9,9 @@ import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import {
   actorFor,
+  type CurtailedBy,
+  isHeldBy,
+  isOfCurtailment,
   isOfMaximum,
   type PowerCommand,
   type PowerHold,
@@ -35,9 +38,15 @@ export class PowerHolds {
   readonly #open = new Map<number, number>();
   /** The last command that no longer counts, by rig. */
   readonly #over = new Map<number, number>();
+  #curtailed: (minerId: number) => CurtailedBy | null = () => null;
 
   constructor(options: PowerHoldsOptions) {
     this.#options = options;
+  }
+
+  /** Has curtailments hold their rigs. */
+  useCurtailments(curtailed: (minerId: number) => CurtailedBy | null): void {
+    this.#curtailed = curtailed;
   }
 
   /** Receives every command of every actor when its state changes. */
@@ -46,7 +55,7 @@ export class PowerHolds {
     const { minerId, id } = command;
     if (last?.open) this.#open.set(minerId, id);
     else if (this.#open.get(minerId) === id) this.#open.delete(minerId);
-    if (last?.open !== false || id <= (this.#over.get(minerId) ?? 0)) return;
+    if (last?.open !== false || id <= (this.#over.get(minerId) ?? 0) || isOfCurtailment(command.actor)) return;
     if (last.stops || !isOfMaximum(command.actor)) this.#options.power.rememberCommand(minerId, last);
   }
 
@@ -77,6 +86,8 @@ export class PowerHolds {
   holdFor({ facts, rig }: Entry, wish: PowerWish, returnedAt = Number.NEGATIVE_INFINITY): PowerHold | null {
     const reading = briefOf(rig.state);
     if (reading === null) return null;
+    const curtailed = this.#curtailed(facts.id);
+    if (curtailed !== null && isHeldBy(curtailed, wish)) return { by: curtailed.rank, until: null, curtailed };
     const last = this.last(facts.id);
     const isBefore = last !== null && last.at <= returnedAt;
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
@@ -84,9 +95,13 @@ export class PowerHolds {
   }
 
   /** Why a sender is held back, in a sentence; null if nothing holds it. */
-  refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): Detail | null {
-    const hold = this.holdFor(entry, { rank: rankOf(sender), stops });
+  refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0], overrides = false): Detail | null {
+    const hold = this.holdFor(entry, { rank: rankOf(sender), stops, overrides });
     if (hold === null) return null;
+    if (hold.curtailed !== undefined) {
+      const { id, reason } = hold.curtailed;
+      return detail("command.curtailed", { id, reason });
+    }
     const who = this.last(entry.facts.id)?.who ?? hold.by;
     return hold.until === null
       ? detail("command.held", { who })
@@ -106,12 +121,15 @@ export class PowerHolds {
   }
 }
 
-/** Holds people back while a safety rule controls the power; loops check this themselves. */
+/** Holds people back while a safety rule or a curtailment for safety controls the power; loops check this themselves. */
 export const powerGuard =
   (holds: PowerHolds): PowerGuard =>
   (entry, { action, parameters }, { actor }) => {
     const stops = stopsBy(action, parameters);
     const sender = { actor, cause: null };
-    const refusal = stops === null || rankOf(sender) !== "person" ? null : holds.refusal(entry, stops, sender);
+    const refusal =
+      stops === null || rankOf(sender) !== "person"
+        ? null
+        : holds.refusal(entry, stops, sender, parameters.override === true);
     if (refusal !== null) throw new RigbridgeError("not.possible", refusal);
   };

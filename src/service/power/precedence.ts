@@ -2,9 +2,9 @@ import type { StoredCommand } from "../../store/index.ts";
 
 /**
  * Precedence on a rig's power, the lowest first: tuning, the loops that heat or follow a surplus, rules and schedules,
- * people, and safety rules.
+ * curtailment, people, curtailment by a plan with `safety` or for the limit of a place, and safety rules.
  */
-export const powerRanks = ["tuning", "loop", "rule", "person", "safety"] as const;
+export const powerRanks = ["tuning", "loop", "rule", "curtailment", "person", "emergency", "safety"] as const;
 export type PowerRank = (typeof powerRanks)[number];
 
 /** The last command about the power of a rig. */
@@ -23,13 +23,28 @@ export interface PowerHold {
   readonly by: PowerRank | "rig";
   /** Epoch ms; null: until a caller of that rank or a higher one starts the rig. */
   readonly until: number | null;
+  /** It lasts as long as this curtailment. */
+  readonly curtailed?: CurtailedBy;
 }
 
 /** The wish of a caller for a rig's power. */
 export interface PowerWish {
   readonly rank: PowerRank;
   readonly stops: boolean;
+  /** A person who knows of the curtailment. */
+  readonly overrides?: boolean;
 }
+
+/** The curtailment that a rig is held at a lower power by. */
+export interface CurtailedBy {
+  readonly id: number;
+  readonly reason: string;
+  readonly rank: PowerRank;
+}
+
+/** Whether a curtailment keeps a caller from giving a rig more power. Anybody may stop it. */
+export const isHeldBy = ({ rank }: CurtailedBy, wish: PowerWish): boolean =>
+  !wish.stops && wish.overrides !== true && powerRanks.indexOf(wish.rank) < powerRanks.indexOf(rank);
 
 /** ms for which a setting holds against lower ranks. */
 const settingHoldMs = 3_600_000;
@@ -43,7 +58,7 @@ const startTimeoutMs = 600_000;
  * the rig is started, any other setting for an hour. Loops also leave alone a rig that should mine but does not.
  */
 export function powerHold(last: PowerCommand | null, wish: PowerWish, mining: boolean, now: number): PowerHold | null {
-  if (last === null || wish.rank === "safety") return null;
+  if (last === null || wish.rank === "safety" || (wish.rank === "emergency" && wish.stops)) return null;
   const { by, at, stops } = last;
   if (wish.rank === "person")
     return by === "safety" && !wish.stops && now < at + safetyHoldMs ? { by, until: at + safetyHoldMs } : null;
@@ -68,13 +83,23 @@ export const maximumActorFor = (room: string): string => `${actorsOfMaxima}${roo
 /** Whether a command only lowered a room to its limit; control of the rig's power stays the same. */
 export const isOfMaximum = (actor: string): boolean => actor.startsWith(actorsOfMaxima);
 
+const actorOfCurtailment = /^service in (safety )?curtailment \d+$/;
+
+/** The actor of a curtailment's commands. */
+export const curtailmentActor = (id: number, rank: PowerRank): string =>
+  `service in ${rank === "emergency" ? "safety " : ""}curtailment ${id}`;
+
+/** Whether a command belongs to a curtailment, which holds its rigs itself as long as it lasts. */
+export const isOfCurtailment = (actor: string): boolean => actorOfCurtailment.test(actor);
+
 /**
- * Whether a command is to lower the power of a rig for safety: by a safety rule, or to hold a room to its maximum. Whether
- * what it sends only lowers it is checked again when it is sent.
+ * Whether a command is to lower the power of a rig for safety: by a safety rule, by a curtailment for safety, or to hold a room
+ * to its maximum. Whether what it sends only lowers it is checked again when it is sent.
  */
 export function isForSafety(command: Pick<StoredCommand, "actor" | "action" | "parameters" | "cause">): boolean {
   const { action, parameters, actor } = command;
-  if (!isOfMaximum(actor) && rankOf(command) !== "safety") return false;
+  const rank = rankOf(command);
+  if (!isOfMaximum(actor) && rank !== "safety" && rank !== "emergency") return false;
   const stops = stopsBy(action, parameters);
   return stops === true || (stops === false && action !== "start" && action !== "plug");
 }
@@ -91,6 +116,8 @@ export function powerCommandOf(command: StoredCommand): PowerCommand | null {
 /** The rank of a command: that of its cause, otherwise of its actor. */
 export function rankOf({ actor, cause }: Pick<StoredCommand, "actor" | "cause">): PowerRank {
   if (cause?.kind === "rule" || cause?.kind === "schedule") return cause.safety === true ? "safety" : "rule";
+  const curtailing = actorOfCurtailment.exec(actor);
+  if (curtailing !== null) return curtailing[1] === undefined ? "curtailment" : "emergency";
   return actor.startsWith(actorsOfLoops) ? "loop" : "person";
 }
 

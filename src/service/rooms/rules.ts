@@ -1,6 +1,10 @@
+import { scopeFindings } from "../../config/rule-checks.ts";
+import type { Scope } from "../../contract/rules.ts";
+import type { RunStep } from "../../contract/steps.ts";
 import { coded } from "../../messages/coded.ts";
 import { accessOfMaker, refusals } from "../automation/rights.ts";
 import { Automation } from "../automation/rules/index.ts";
+import { madeRows } from "../automation/rules/made-rows.ts";
 import { ruleOperations } from "../automation/rules/operations.ts";
 import type { RuleValues } from "../automation/rules/surroundings.ts";
 import type { Core } from "../core.ts";
@@ -61,25 +65,30 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
   });
   const unwatch = hooks.watchHooks(({ name }) => automation.hook(name));
   let stop = (): void => undefined;
+  const definitions = {
+    automation,
+    registry,
+    store,
+    accessBook,
+    targets,
+    now,
+    log,
+    book: core.book,
+    programMistakes: steps.programMistakes,
+    poolsChanged: (): void => {
+      registry.changeAll();
+      miners.managed.syncAll();
+    },
+    names: ruleNames(core),
+    stepMistakes: (list: readonly RunStep[], maker: Access, path: string) => refusals(list, maker, limits, path),
+  };
+  const { known, mistakesIn } = madeRows(definitions);
   return {
     automation,
-    operations: ruleOperations({
-      automation,
-      registry,
-      store,
-      accessBook,
-      targets,
-      now,
-      log,
-      book: core.book,
-      programMistakes: steps.programMistakes,
-      poolsChanged: () => {
-        registry.changeAll();
-        miners.managed.syncAll();
-      },
-      names: ruleNames(core),
-      stepMistakes: (list, maker, path) => refusals(list, maker, limits, path),
-    }),
+    /** Names in the scope of a definition that do not exist or are hidden from this access. */
+    scopeMistakes: (scope: Scope | undefined, access: Access) =>
+      mistakesIn(scopeFindings(scope, ["scope"], known(access))),
+    operations: ruleOperations(definitions),
     start: async (): Promise<void> => {
       const { off } = automation;
       if (off !== null) log.warn(off);

@@ -1,0 +1,220 @@
+import type { CurtailmentTarget } from "../../contract/curtailment.ts";
+import type { Scope } from "../../contract/rules.ts";
+import type { StoredCommand, StoredCurtailment } from "../../store/index.ts";
+import { runPaced } from "../commands/run-paced.ts";
+import type { CurtailedBy } from "../power/precedence.ts";
+import type { Repeat } from "../repeat.ts";
+import { drilledRows } from "./dry-drill.ts";
+import { type RunningContext, RunningCurtailment } from "./running-curtailment.ts";
+import { rigsIn } from "./scope-rigs.ts";
+
+export interface CurtailmentsContext extends Omit<RunningContext, "others"> {
+  readonly repeat: Repeat;
+}
+
+/** What begins a curtailment. */
+export type NewCurtailment = Omit<
+  StoredCurtailment,
+  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "moved"
+>;
+
+/** ms between two turns. */
+const turnMs = 1_000;
+/** ms between two looks for curtailments that are too old. */
+const pruneMs = 86_400_000;
+/** Rigs that a drill reads at once. */
+const readAtOnce = 64;
+const keptMs = 730 * 86_400_000;
+
+/** All curtailments that are not over, and the turns in which they tell their rigs what to take. */
+export class Curtailments {
+  readonly #context: CurtailmentsContext;
+  readonly #running = new Map<number, RunningCurtailment>();
+  /** By key of the request, while it is being stored. */
+  readonly #beginning = new Map<string, Promise<RunningCurtailment | StoredEnd>>();
+  readonly #watchers: ((curtailment: RunningCurtailment) => void)[] = [];
+  #stop: () => void = () => undefined;
+  #turning: Promise<void> | null = null;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: CurtailmentsContext) {
+    this.#context = context;
+    context.holds.useCurtailments((minerId) => this.#holding(minerId));
+  }
+
+  /** Those that are not over. */
+  get running(): readonly RunningCurtailment[] {
+    return [...this.#running.values()];
+  }
+
+  find(id: number): RunningCurtailment | undefined {
+    return this.#running.get(id);
+  }
+
+  /** Calls the watcher with a curtailment when it begins, and after each of its turns. */
+  watch(watcher: (curtailment: RunningCurtailment) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** Goes on with those that were not over when the service ended, and begins the turns. */
+  async start(): Promise<void> {
+    const { curtailments, repeat } = this.#context;
+    for (const { id, ...row } of await curtailments.list({ open: true, limit: Number.MAX_SAFE_INTEGER }))
+      this.#running.set(id, this.#opened(id, row, await curtailments.rigs(id)));
+    this.#stop = repeat(() => this.turn(), turnMs);
+  }
+
+  /** Begins one, and sends its first commands; a key that was used before is answered with that curtailment. Throws store.full. */
+  async begin(wanted: NewCurtailment): Promise<RunningCurtailment | StoredEnd> {
+    const { key } = wanted;
+    if (key === null) return this.#begin(wanted);
+    const begun = this.#beginning.get(key) ?? this.#withKey(key, wanted).finally(() => this.#beginning.delete(key));
+    this.#beginning.set(key, begun);
+    return begun;
+  }
+
+  /** Reads the rigs of a scope, and stores what would be told to each; nothing is sent. Throws store.full. */
+  async dryDrill(wanted: NewCurtailment): Promise<StoredEnd> {
+    const { curtailments, registry, now } = this.#context;
+    const started = Math.round(now());
+    const rigs = rigsIn(wanted.scope, wanted.order, this.#context).map(({ entry }) => entry.rig);
+    const signal = new AbortController().signal;
+    const wait = () => Promise.resolve();
+    await runPaced(rigs, { parallel: readAtOnce, delayMs: 0, signal, wait }, (rig) => registry.fleet.poll(rig));
+    const baseline = this.powerOf(wanted.scope);
+    const rows = drilledRows({ ...wanted, baseline }, this.#context);
+    const row: StoredCurtailment = {
+      ...wanted,
+      state: "ended",
+      started,
+      reached: null,
+      ended: Math.round(now()),
+      restored: Math.round(now()),
+      baseline,
+      released: true,
+      moved: started,
+    };
+    return { id: await curtailments.add(row, rows), row };
+  }
+
+  /** One turn of each; never rejects. */
+  async turn(): Promise<void> {
+    this.#turning ??= this.#turn().finally(() => {
+      this.#turning = null;
+    });
+    return this.#turning;
+  }
+
+  /** Has one act at once, instead of with the next turn. */
+  async turnOf(curtailment: RunningCurtailment): Promise<void> {
+    await curtailment.turn();
+    this.#after(curtailment);
+  }
+
+  onCommand(command: StoredCommand): void {
+    for (const each of this.#running.values()) each.onCommand(command);
+  }
+
+  async settled(): Promise<void> {
+    await this.#turning;
+    for (const each of this.#running.values()) await each.settled();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#turning;
+    for (const each of this.#running.values()) await each.close();
+  }
+
+  async #withKey(key: string, wanted: NewCurtailment): Promise<RunningCurtailment | StoredEnd> {
+    const known = await this.#context.curtailments.withKey(key);
+    if (known === undefined) return this.#begin(wanted);
+    const { id, ...row } = known;
+    return this.#running.get(id) ?? { id, row };
+  }
+
+  async #begin(wanted: NewCurtailment): Promise<RunningCurtailment> {
+    const { curtailments, now } = this.#context;
+    const row: StoredCurtailment = {
+      ...wanted,
+      state: "curtailing",
+      started: Math.round(now()),
+      reached: null,
+      ended: null,
+      restored: null,
+      baseline: this.powerOf(wanted.scope),
+      released: false,
+      moved: now(),
+    };
+    const id = await curtailments.add(row, new Map());
+    const curtailment = this.#opened(id, row, new Map());
+    this.#running.set(id, curtailment);
+    await this.turnOf(curtailment);
+    return curtailment;
+  }
+
+  /** W that the rigs of a scope take, as far as it is known. */
+  powerOf(scope: Scope | undefined): number {
+    return rigsIn(scope, "listed", this.#context).reduce(
+      (sum, { view }) => sum + (view.reachable ? (view.draw ?? 0) : 0),
+      0,
+    );
+  }
+
+  /** Changes its target or its end, and acts on it. Throws store.full. */
+  async change(
+    curtailment: RunningCurtailment,
+    changes: { readonly target?: CurtailmentTarget | undefined; readonly until?: number | null | undefined },
+  ): Promise<void> {
+    const { target, until } = changes;
+    await curtailment.change({
+      ...(target === undefined ? {} : { target, state: "curtailing", moved: 0 }),
+      ...(until === undefined ? {} : { until }),
+    });
+    await this.turnOf(curtailment);
+  }
+
+  /** Ends it: its rigs get back their power, or stay as they are if it is `released`. Throws store.full. */
+  async end(curtailment: RunningCurtailment, released = false): Promise<void> {
+    if (curtailment.row.ended === null || released)
+      await curtailment.change({ state: "restoring", ended: curtailment.row.ended ?? this.#context.now(), released });
+    await this.turnOf(curtailment);
+  }
+
+  #opened(id: number, row: StoredCurtailment, rigs: RunningCurtailment["rigs"]): RunningCurtailment {
+    return new RunningCurtailment(id, row, rigs, {
+      ...this.#context,
+      others: (one) => this.running.filter((each) => each !== one),
+    });
+  }
+
+  async #turn(): Promise<void> {
+    for (const each of this.running) await this.turnOf(each);
+    const { curtailments, now, log } = this.#context;
+    if (Math.abs(now() - this.#prunedAt) < pruneMs) return;
+    this.#prunedAt = now();
+    await curtailments
+      .prune(now() - keptMs)
+      .catch((error: unknown) => log.warn({ err: error }, "old curtailments could not be removed"));
+  }
+
+  #after(curtailment: RunningCurtailment): void {
+    if (curtailment.isOver) this.#running.delete(curtailment.id);
+    for (const watcher of this.#watchers) watcher(curtailment);
+  }
+
+  #holding(minerId: number): CurtailedBy | null {
+    let strongest: RunningCurtailment | null = null;
+    for (const each of this.#running.values())
+      if (each.holds(minerId) && (strongest === null || each.row.safety)) strongest = each;
+    if (strongest === null) return null;
+    const { id, row } = strongest;
+    return { id, reason: row.reason, rank: row.safety ? "emergency" : "curtailment" };
+  }
+}
+
+/** One that is over. */
+export interface StoredEnd {
+  readonly id: number;
+  readonly row: StoredCurtailment;
+}

@@ -1,0 +1,59 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
+import { type SheddingRig, shed } from "./curtailment-law.ts";
+import { rankOfCurtailment, targetWatts, toleranceOf } from "./running-curtailment.ts";
+import { exemptPlaces, rigsIn, type ScopeContext, type ScopeRig, sheddingRig } from "./scope-rigs.ts";
+
+type Drilled = Pick<
+  StoredCurtailment,
+  "scope" | "order" | "level" | "ramp" | "urgent" | "safety" | "cause" | "target" | "baseline"
+>;
+
+/** What each rig would be told by its reading, and which do not answer. */
+export function drilledRows(wanted: Drilled, context: ScopeContext): ReadonlyMap<number, StoredCurtailedRig> {
+  const rigs = rigsIn(wanted.scope, wanted.order, context);
+  const manner = { ...wanted, rank: rankOfCurtailment(wanted) };
+  const exempt = exemptPlaces(context.places);
+  const candidates: SheddingRig[] = [];
+  const rows = new Map<number, StoredCurtailedRig>();
+  let others = 0;
+  for (const each of rigs)
+    try {
+      candidates.push(sheddingRig(each, manner, exempt, context));
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      others += each.expected;
+      if (error.code === "rig.unreachable") rows.set(each.entry.facts.id, rowOf(each, "away", 0, error.message));
+    }
+  const aim = {
+    target: targetWatts(wanted),
+    level: wanted.level,
+    tolerance: toleranceOf(wanted.baseline),
+    allowance: Number.POSITIVE_INFINITY,
+  };
+  const byId = new Map(rigs.map((each) => [each.entry.facts.id, each]));
+  for (const { id, watts } of shed(candidates, others, aim)) {
+    const found = byId.get(id);
+    if (found !== undefined) rows.set(id, rowOf(found, "released", watts, "Nothing was sent: it was a drill"));
+  }
+  return rows;
+}
+
+const rowOf = (
+  { entry: { facts, rig }, view }: ScopeRig,
+  state: StoredCurtailedRig["state"],
+  wanted: number,
+  message: string,
+): StoredCurtailedRig => ({
+  name: facts.name,
+  uid: rig.state.uid,
+  state,
+  before: { power: view.draw, setting: view.setting },
+  wanted,
+  sent: null,
+  reached: null,
+  restored: null,
+  tries: 0,
+  wakes: 0,
+  message,
+});

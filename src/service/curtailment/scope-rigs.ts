@@ -1,0 +1,147 @@
+import type { BulkOrder } from "../../contract/bulk-orders.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Scope } from "../../contract/rules.ts";
+import { detail } from "../../messages/detail.ts";
+import type { Store } from "../../store/index.ts";
+import { inOrder } from "../automation/bulk-order.ts";
+import { scopeTest } from "../automation/scope.ts";
+import { enabled } from "../crud.ts";
+import type { Devices } from "../facility/devices.ts";
+import type { Entry } from "../miners/miner-entries.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { PlaceBook } from "../places/place-book.ts";
+import type { PowerHolds } from "../power/power-holds.ts";
+import type { PowerTargets } from "../power/power-targets.ts";
+import type { PowerRank } from "../power/precedence.ts";
+import type { Access } from "../users/access.ts";
+import type { RigView } from "./curtailed-rig.ts";
+import type { SheddingRig } from "./curtailment-law.ts";
+import type { RigOrders } from "./rig-orders.ts";
+
+export interface ScopeContext {
+  readonly registry: MinerRegistry;
+  readonly store: Pick<Store, "groups">;
+  readonly places: PlaceBook;
+  readonly devices: Devices;
+  readonly power: PowerTargets;
+  readonly holds: PowerHolds;
+  readonly orders: RigOrders;
+  /** Why nothing acts on a miner now; null: nothing keeps it. */
+  readonly maintenanceOf: (entry: Entry) => string | null;
+}
+
+/** How the rigs of a curtailment are lowered. */
+export interface Manner {
+  readonly order: BulkOrder;
+  readonly level: "setpoint" | "off";
+  readonly ramp: { readonly deadline: number };
+  readonly urgent: boolean;
+  readonly rank: PowerRank;
+}
+
+/** A rig of a scope. */
+export interface ScopeRig {
+  readonly entry: Entry;
+  readonly view: RigView;
+  readonly expected: number;
+}
+
+/** The miners of a scope, in the order in which they are curtailed. */
+export function rigsIn(scope: Scope | undefined, order: BulkOrder, context: ScopeContext): readonly ScopeRig[] {
+  const { registry, store, places, orders } = context;
+  const fits = scopeTest(scope, enabled(store.groups), places);
+  const ids = [...registry.all()]
+    .filter(({ facts, rig }) => !rig.declared.disabled && fits(facts, rig.state.uid))
+    .map(({ facts }) => facts)
+    // Equal ones in an order that stays.
+    .sort((one, other) => one.id - other.id)
+    .map(({ id }) => id);
+  return inOrder(ids, order, registry).flatMap((id) => {
+    const entry = registry.find(id);
+    if (entry === undefined) return [];
+    const view = orders.view(entry);
+    return [{ entry, view, expected: orders.expected(id, view) }];
+  });
+}
+
+/** Whether a miner is in a scope now. */
+export const isIn = (scope: Scope | undefined, { facts, rig }: Entry, { store, places }: ScopeContext): boolean =>
+  scopeTest(scope, enabled(store.groups), places)(facts, rig.state.uid);
+
+/** Whether an access sees all rigs of a scope, and there are any. */
+export function seesAll(scope: Scope | undefined, access: Access, context: ScopeContext): boolean {
+  const rigs = rigsIn(scope, "listed", context);
+  return rigs.length > 0 && rigs.every(({ entry }) => access.seesGroup(entry.facts.groupId));
+}
+
+/** Places whose rigs are left out, with those inside them. */
+export const exemptPlaces = (places: PlaceBook): ReadonlySet<number> =>
+  places.within(places.all().flatMap(({ row }) => (row.exempt === true ? row.id : [])));
+
+/**
+ * How a rig can be curtailed now. Throws `not.possible`, `control.absent` or what keeps it from being reached if it cannot be.
+ */
+export function sheddingRig(
+  { entry, view, expected }: ScopeRig,
+  { level, ramp, urgent, rank }: Manner,
+  exempt: ReadonlySet<number>,
+  { power, holds, orders, maintenanceOf }: ScopeContext,
+): SheddingRig {
+  const { facts, rig } = entry;
+  const { id } = facts;
+  if (facts.placeId !== null && exempt.has(facts.placeId))
+    throw new RigbridgeError("not.possible", detail("curtailment.exempt"));
+  const { trouble, reading } = rig.state;
+  if (!view.reachable) throw new RigbridgeError("rig.unreachable", trouble?.message ?? "The rig was not read yet");
+  if (view.mining === false) throw new RigbridgeError("not.possible", detail("curtailment.stopped"));
+  const maintenance = maintenanceOf(entry);
+  if (maintenance !== null && !urgent)
+    throw new RigbridgeError("not.possible", detail("curtailment.maintenance", { name: maintenance }));
+  const hold = holds.holdFor(entry, { rank, stops: true });
+  if (hold !== null && hold.curtailed === undefined)
+    throw new RigbridgeError("not.possible", detail("command.held", { who: holds.last(id)?.who ?? hold.by }));
+  if (reading?.locked !== undefined)
+    throw new RigbridgeError(reading.locked.why === "read-only" ? "rig.read-only" : "rig.login", reading.locked.text);
+  const ladder = orders.ladder(entry);
+  const { setpoint, off } = orders.seconds(entry);
+  if (off === null && (ladder === null || setpoint === null))
+    throw new RigbridgeError("control.absent", detail("curtailment.noControl"));
+  const permits = (watts: number): boolean =>
+    urgent || reading === null || ladder === null || power.permission(id, reading, watts).now;
+  const isSettable =
+    level === "setpoint" &&
+    ladder !== null &&
+    ladder.present !== null &&
+    setpoint !== null &&
+    setpoint <= ramp.deadline;
+  const lowest =
+    isSettable && ladder.lowest < expected && permits(ladder.lowest) ? ladder.choose(ladder.lowest).watts : null;
+  const stops = off !== null && permits(0);
+  if (lowest === null && !stops) throw refusalOf(entry, power);
+  return { id, draw: view.draw, expected, lowest, within: (watts) => ladder?.choose(watts).watts ?? watts, stops };
+}
+
+/** Why its rules do not allow it now. */
+function refusalOf({ facts, rig }: Entry, power: PowerTargets): RigbridgeError {
+  const { reading } = rig.state;
+  const permission = reading === null ? null : power.permission(facts.id, reading, 0);
+  return permission !== null && !permission.now
+    ? new RigbridgeError("not.possible", permission.why)
+    : new RigbridgeError("control.absent", detail("curtailment.noControl"));
+}
+
+/**
+ * W of the meters of a scope's places, of which none is inside another; null if a place has none, or one does not say.
+ */
+export function meteredPower(scope: Scope | undefined, { places, devices }: Pick<ScopeContext, "places" | "devices">) {
+  const named = scope?.places?.flatMap((place) => places.called(place)) ?? [];
+  const isAlone = scope !== undefined && Object.keys(scope).every((key) => key === "places");
+  if (!isAlone || named.length === 0) return null;
+  let sum = 0;
+  for (const { row } of named) {
+    const power = row.meter === undefined ? null : (devices.find(row.meter)?.state.values.power ?? null);
+    if (power === null) return null;
+    sum += power;
+  }
+  return sum;
+}

@@ -1,0 +1,60 @@
+import type { Core } from "../core.ts";
+import { Curtailments } from "../curtailment/curtailments.ts";
+import { curtailmentOperations } from "../curtailment/operations.ts";
+import { CurtailmentPlans } from "../curtailment/plans.ts";
+import { RigOrders } from "../curtailment/rig-orders.ts";
+import { seesAll } from "../curtailment/scope-rigs.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Commands } from "./commands.ts";
+import type { Miners } from "./miners.ts";
+import type { Rules } from "./rules.ts";
+
+export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
+
+/** Less power for a time: by people, plans, signals, and the limits of places. */
+export function openCurtailment(core: Core, miners: Miners, { executor, holds, runOnRig }: Commands, rules: Rules) {
+  const { store, log, now, repeat, accessBook, shares, rates, places, devices } = core;
+  const { registry, notices, power } = miners;
+  const { maintenance } = rules.automation;
+  const scopes = {
+    registry,
+    store,
+    places,
+    devices,
+    power,
+    holds,
+    orders: new RigOrders({ power, runOnRig, now }),
+    maintenanceOf: maintenance.over.bind(maintenance),
+  };
+  const curtailments = new Curtailments({ ...scopes, curtailments: store.curtailments, notices, log, now, repeat });
+  executor.watch((command) => curtailments.onCommand(command));
+  const plans = new CurtailmentPlans({
+    store,
+    curtailments,
+    accessBook,
+    scopeMistakes: rules.scopeMistakes,
+    seesAll: (scope, access) => seesAll(scope, access, scopes),
+  });
+  return {
+    curtailments,
+    plans,
+    operations: {
+      ...plans.operations,
+      ...curtailmentOperations({
+        scopes,
+        curtailments,
+        plans,
+        store,
+        registry,
+        accessBook,
+        shares,
+        rates,
+        scopeMistakes: rules.scopeMistakes,
+        now,
+      }),
+    },
+    start: () => curtailments.start(),
+    settled: () => curtailments.settled(),
+    close: () => curtailments.close(),
+  } satisfies ServiceRoom;
+}

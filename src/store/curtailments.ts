@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { bulkOrders } from "../contract/bulk-orders.ts";
+import {
+  CurtailmentRamp,
+  CurtailmentRestore,
+  CurtailmentTarget,
+  curtailedStates,
+  curtailmentLevels,
+  curtailmentStates,
+} from "../contract/curtailment.ts";
+import { Scope } from "../contract/rules.ts";
+import { type Database, plain, type Row, type Statement } from "./database.ts";
+import { upsert } from "./upsert.ts";
+
+const moment = z.number().nullable();
+
+/** A curtailment without its rigs. Times are epoch ms, powers W. */
+export const StoredCurtailment = z.object({
+  plan: z.string().nullable(),
+  key: z.string().nullable().describe("that of its request"),
+  reason: z.string(),
+  cause: z.enum(["person", "rule", "signal", "limit"]),
+  actor: z.string(),
+  userId: z.number().nullable().describe("the user who began it; null: none"),
+  drill: z.boolean(),
+  safety: z.boolean(),
+  urgent: z.boolean().describe("rigs do not wait for the least time that they mine"),
+  scope: Scope.optional(),
+  target: CurtailmentTarget,
+  order: z.enum(bulkOrders),
+  level: z.enum(curtailmentLevels),
+  ramp: CurtailmentRamp,
+  restore: CurtailmentRestore,
+  state: z.enum(curtailmentStates),
+  started: z.number(),
+  until: moment,
+  reached: moment,
+  ended: moment,
+  restored: moment,
+  baseline: z.number(),
+  released: z.boolean().describe("it has ended without giving back anything"),
+  moved: z.number().describe("when its target was last changed, or a rig was last given back power while it lasts"),
+});
+export type StoredCurtailment = z.infer<typeof StoredCurtailment>;
+
+/** A rig of a curtailment. */
+export const StoredCurtailedRig = z.object({
+  name: z.string(),
+  uid: z.string().nullable(),
+  state: z.enum(curtailedStates),
+  before: z
+    .object({
+      power: z.number().nullable().describe("W that it took; null = not known"),
+      setting: z.number().nullable().describe("W that it was set to; null = it cannot be set, or that is not known"),
+    })
+    .describe("before any curtailment that has not ended"),
+  wanted: z.number().describe("W; 0 = stopped"),
+  sent: moment,
+  reached: moment,
+  restored: moment,
+  tries: z.number(),
+  wakes: z.number().describe("times that it has started by itself"),
+  message: z.string(),
+});
+export type StoredCurtailedRig = z.infer<typeof StoredCurtailedRig>;
+
+export interface StoredCurtailmentSample {
+  readonly time: number;
+  /** W */
+  readonly rigs: number;
+  readonly meter: number | null;
+}
+
+type Id = { readonly id: number };
+
+/** What is written of a curtailment in one transaction. */
+export interface CurtailmentChanges {
+  readonly curtailment?: StoredCurtailment | undefined;
+  readonly rigs?: ReadonlyMap<number, StoredCurtailedRig> | undefined;
+  readonly sample?: StoredCurtailmentSample | undefined;
+}
+
+/** Curtailments, with their rigs and what they took. Kept for two years. */
+export interface CurtailmentLog {
+  /** Stores a new one with its rigs, and resolves with its id. Throws store.full. */
+  add(curtailment: StoredCurtailment, rigs: ReadonlyMap<number, StoredCurtailedRig>): Promise<number>;
+  /** Throws store.full. */
+  save(id: number, changes: CurtailmentChanges): Promise<void>;
+  get(id: number): Promise<(StoredCurtailment & Id) | undefined>;
+  withKey(key: string): Promise<(StoredCurtailment & Id) | undefined>;
+  /** Newest first; `open`: only those that are not over. */
+  list(filter: { readonly open: boolean; readonly limit: number }): Promise<(StoredCurtailment & Id)[]>;
+  rigs(id: number): Promise<Map<number, StoredCurtailedRig>>;
+  /** Oldest first. */
+  samples(id: number): Promise<StoredCurtailmentSample[]>;
+  /** Removes those that began before this and are over. */
+  prune(before: number): Promise<void>;
+}
+
+const curtailmentRows = upsert(
+  "curtailment",
+  { id: "integer", key: "text", started: "integer", is_over: "integer", value: "text" },
+  ["id"],
+);
+const rigRows = upsert("curtailment_rig", { curtailment_id: "integer", miner_id: "integer", value: "text" }, [
+  "curtailment_id",
+  "miner_id",
+]);
+const sampleRows = upsert(
+  "curtailment_sample",
+  { curtailment_id: "integer", time: "integer", rigs: "real", meter: "real" },
+  ["curtailment_id", "time"],
+);
+
+/** Ended ones that are removed at once. */
+const pruneBatch = 50;
+
+export const openCurtailments = async (database: Database): Promise<CurtailmentLog> => {
+  const [newest] = await database.rows(plain("select max(id) as last from curtailment"));
+  let last = Number(newest?.last ?? 0);
+
+  const statementsOf = (id: number, { curtailment, rigs, sample }: CurtailmentChanges): Statement[] => [
+    ...(curtailment === undefined ? [] : [curtailmentRows([rowOf(id, curtailment)])]),
+    ...(rigs === undefined || rigs.size === 0
+      ? []
+      : [rigRows(Array.from(rigs, ([minerId, rig]) => [id, minerId, JSON.stringify(rig)]))]),
+    ...(sample === undefined ? [] : [sampleRows([[id, sample.time, sample.rigs, sample.meter]])]),
+  ];
+
+  const found = async (text: string, ...values: (string | number)[]) =>
+    (await database.rows(plain(text, ...values))).map(curtailmentIn);
+
+  return {
+    add: async (curtailment, rigs) => {
+      last += 1;
+      const id = last;
+      await database.write(statementsOf(id, { curtailment, rigs }));
+      return id;
+    },
+    save: async (id, changes) => {
+      const statements = statementsOf(id, changes);
+      if (statements.length > 0) await database.write(statements);
+    },
+    get: async (id) => (await found("select id, value from curtailment where id = ?", id))[0],
+    withKey: async (key) => (await found("select id, value from curtailment where key = ?", key))[0],
+    list: ({ open, limit }) =>
+      found(`select id, value from curtailment ${open ? "where is_over = 0" : ""} order by id desc limit ?`, limit),
+    rigs: async (id) => {
+      const rows = await database.rows(
+        plain("select miner_id, value from curtailment_rig where curtailment_id = ? order by miner_id", id),
+      );
+      return new Map(
+        rows.map((row) => [Number(row.miner_id), StoredCurtailedRig.parse(JSON.parse(String(row.value)))]),
+      );
+    },
+    samples: async (id) => {
+      const rows = await database.rows(
+        plain("select time, rigs, meter from curtailment_sample where curtailment_id = ? order by time", id),
+      );
+      return rows.map(({ time, rigs, meter }) => ({
+        time: Number(time),
+        rigs: Number(rigs),
+        meter: typeof meter === "number" ? meter : null,
+      }));
+    },
+    prune: async (before) => {
+      const outdated = `(select id from curtailment where is_over = 1 and started < ? order by id limit ${pruneBatch})`;
+      const [first] = await database.rows(plain(`select id from ${outdated} as outdated`, before));
+      if (first === undefined) return;
+      await database.write([
+        plain(`delete from curtailment_rig where curtailment_id in ${outdated}`, before),
+        plain(`delete from curtailment_sample where curtailment_id in ${outdated}`, before),
+        plain(`delete from curtailment where id in ${outdated}`, before),
+      ]);
+    },
+  };
+};
+
+const rowOf = (id: number, curtailment: StoredCurtailment) => [
+  id,
+  curtailment.key,
+  curtailment.started,
+  curtailment.state === "ended" ? 1 : 0,
+  JSON.stringify(curtailment),
+];
+
+const curtailmentIn = ({ id, value }: Row): StoredCurtailment & Id => ({
+  ...StoredCurtailment.parse(JSON.parse(String(value))),
+  id: Number(id),
+});

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { problem } from "../../errors.ts";
+import { caller, closeBenches } from "../bench.ts";
+import { axeos, curtailmentBench, whatsminer } from "./curtailment-bench.ts";
+
+afterEach(closeBenches);
+
+describe("a curtailment", () => {
+  test("lowers rigs until their readings show the target, and gives back what they had", async () => {
+    const { bench, start, get, report, mining, settles, service, ids, turn } = await curtailmentBench([
+      whatsminer,
+      whatsminer,
+      whatsminer,
+    ]);
+    await turn(10);
+    const before = await Promise.all(ids.map(async (id) => (await bench.get(id)).readings.power ?? 0));
+    const total = before.reduce((sum, each) => sum + each, 0);
+    const reduce = 4_000;
+    const { id, power } = await start({ target: { reduce } });
+    expect(power.baseline).toBe(Math.round(total));
+    expect(power.target).toBe(Math.round(total - reduce));
+    await settles(async () => (await get(id)).state === "holding", "the target");
+    const held = await get(id);
+    expect(held.power.now).toBeLessThanOrEqual(held.power.target + 50);
+    expect(held.reached).not.toBeNull();
+    expect(held.seconds).toBe(0);
+    expect(await mining()).toEqual([true, true, true]);
+    expect(held.rigs).toMatchObject({ total: 3, reached: 2 });
+    await turn(360);
+    await service.endCurtailment({ id }, caller);
+    await settles(async () => (await get(id)).state === "ended", "the rigs' power");
+    expect(await mining()).toEqual([true, true, true]);
+    const { rigs, shed } = await report(id);
+    for (const rig of rigs) expect(rig).toMatchObject({ state: "restored", message: "" });
+    // 4 kW for a tenth of an hour.
+    expect(shed.energy).toBeCloseTo(0.4, 1);
+    const after = await Promise.all(
+      ids.map(async (each) => (await bench.get(each)).controls.find(({ key }) => key === "power_limit")?.value),
+    );
+    expect(new Set(after).size).toBe(1);
+  });
+
+  test("that stops rigs takes the most wasteful first", async () => {
+    const { start, get, report, settles, turn, service } = await curtailmentBench([whatsminer, axeos, whatsminer]);
+    await turn(10);
+    const { id } = await start({ target: { reduce: 4_000 }, level: "off", order: "power" });
+    await settles(async () => (await get(id)).state === "holding", "the target");
+    const { rigs } = await report(id);
+    expect(rigs.map(({ name, state, wanted }) => ({ name, state, wanted }))).toEqual(
+      expect.arrayContaining([
+        { name: "rig 1", state: "reached", wanted: 0 },
+        { name: "rig 3", state: "reached", wanted: 0 },
+      ]),
+    );
+    expect(rigs).toHaveLength(2);
+    await service.releaseCurtailment({ id }, caller);
+    const ended = await get(id);
+    expect(ended).toMatchObject({ state: "ended", rigs: { released: 2 } });
+  });
+
+  test("of all stops every rig, and what a person stopped before stays stopped", async () => {
+    const { bench, start, get, mining, settles, service, ids, turn } = await curtailmentBench([whatsminer, whatsminer]);
+    const [first = 0] = ids;
+    await bench.act(first, { action: "stop" });
+    await turn(10);
+    const { id } = await start({ target: { all: true } });
+    await settles(async () => (await get(id)).state === "holding", "the stop");
+    expect(await mining()).toEqual([false, false]);
+    expect((await get(id)).rigs).toMatchObject({ total: 2, reached: 1 });
+    await service.endCurtailment({ id }, caller);
+    await settles(async () => (await get(id)).state === "ended", "the end");
+    expect(await mining()).toEqual([false, true]);
+  });
+
+  test("that asks for more than there is says so", async () => {
+    const { service, turn, start, get, settles } = await curtailmentBench([whatsminer]);
+    await turn(10);
+    const preview = await service.previewCurtailment({ target: { reduce: 40_000 } }, caller);
+    expect(preview).toMatchObject({ stopped: 1, lowered: 0, power: { target: 0, after: 0 } });
+    const { id } = await start({ target: { reduce: 40_000 } });
+    await settles(async () => (await get(id)).rigs.reached === 1, "the stop");
+  });
+
+  test("of rigs of which none can be curtailed is refused", async () => {
+    const { bench, start, ids } = await curtailmentBench([whatsminer]);
+    const { id: placeId } = await bench.service.addPlace(
+      { kind: "site", name: "Texas", parentId: null, order: 0, exempt: true },
+      caller,
+    );
+    await bench.service.changeMiner({ id: ids[0] ?? 0, placeId }, caller);
+    const refused = await problem(start({ target: { all: true } }));
+    expect(refused.code).toBe("nothing.to.do");
+    const { leftOut } = await bench.service.previewCurtailment({ target: { all: true } }, caller);
+    expect(leftOut).toEqual([{ code: "not.possible", message: "Its place is exempt from curtailment", miners: 1 }]);
+  });
+});
