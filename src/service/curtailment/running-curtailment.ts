@@ -500,7 +500,7 @@ export const rankOfCurtailment = ({ safety, cause }: Pick<StoredCurtailment, "sa
 const absent: RigView = { at: null, reachable: false, draw: null, mining: null, setting: null };
 
 /** W by which rigs that took so much may miss their target: sums of measured powers are not exact. */
-export const toleranceOf = (baseline: number): number => Math.max(50, 0.005 * baseline);
+export const toleranceOf = (baseline: number): number => Math.max(2, 0.005 * baseline);
 
 /** W that the rigs of a curtailment may take; null: they all stop. */
 export function targetWatts({ target, baseline }: Pick<StoredCurtailment, "target" | "baseline">): number | null {

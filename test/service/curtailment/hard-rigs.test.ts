@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { problem } from "../../errors.ts";
+import { caller, closeBenches } from "../bench.ts";
+import { axeos, curtailmentBench } from "./curtailment-bench.ts";
+
+afterEach(closeBenches);
+
+const all = { target: { all: true } } as const;
+
+describe("a rig of a curtailment", () => {
+  test("that cannot be reached is stopped when it returns", async () => {
+    const { bench, start, get, mining, settles, turn } = await curtailmentBench([axeos, axeos]);
+    await turn(10);
+    bench.rig(0).fault = "off";
+    await turn(10);
+    const { id } = await start(all);
+    await settles(async () => (await get(id)).rigs.reached === 1, "the other rig");
+    bench.rig(0).fault = null;
+    await settles(async () => (await get(id)).rigs.reached === 2, "the rig that was away");
+    expect(await mining()).toEqual([false, false]);
+  });
+
+  test("that a person starts is theirs: it is not stopped again, nor counted as given back", async () => {
+    const { bench, start, get, report, settles, service, ids, turn, mining } = await curtailmentBench([axeos, axeos]);
+    const [first = 0] = ids;
+    await turn(10);
+    const { id } = await start(all);
+    await settles(async () => (await get(id)).rigs.reached === 2, "the stop");
+    await bench.act(first, { action: "start" });
+    await turn(120);
+    await turn(120);
+    expect(await mining()).toEqual([true, false]);
+    const { rigs } = await report(id);
+    expect(rigs.find(({ minerId }) => minerId === first)).toMatchObject({ state: "taken", message: "set by test" });
+    await service.endCurtailment({ id }, caller);
+    await settles(async () => (await get(id)).state === "ended", "the end");
+    expect((await get(id)).rigs).toMatchObject({ taken: 1, restored: 1 });
+  });
+
+  test("that a person stops meanwhile stays stopped when it ends", async () => {
+    const { bench, start, get, settles, service, ids, turn, mining } = await curtailmentBench([axeos]);
+    const [first = 0] = ids;
+    await turn(10);
+    const { id } = await start(all);
+    await settles(async () => (await get(id)).rigs.reached === 1, "the stop");
+    // It is stopped already, so that it is only noted.
+    await bench.act(first, { action: "start" });
+    await bench.act(first, { action: "stop" });
+    await turn(10);
+    await service.endCurtailment({ id }, caller);
+    await settles(async () => (await get(id)).state === "ended", "the end");
+    expect(await mining()).toEqual([false]);
+  });
+
+  test("of a plan for safety is refused to people, unless they override it", async () => {
+    const { bench, service, get, report, settles, ids, turn, mining } = await curtailmentBench([axeos]);
+    const [first = 0] = ids;
+    const added = { key: "peak", ...all, order: "efficiency", level: "off", safety: true } as const;
+    const pace = { ramp: { parallel: 10, deadline: 60 }, restore: { parallel: 10, wait: 0 } };
+    await service.addCurtailmentPlan({ ...added, ...pace }, caller);
+    await turn(10);
+    const { id } = await service.startCurtailment({ plan: "peak", reason: "4CP" }, caller);
+    await settles(async () => (await get(id)).rigs.reached === 1, "the stop");
+    const refused = await problem(bench.act(first, { action: "start" }));
+    expect(refused).toMatchObject({ code: "not.possible" });
+    expect(refused.message).toContain(`curtailment ${id} (4CP)`);
+    await bench.act(first, { action: "start", override: true });
+    await turn(10);
+    expect(await mining()).toEqual([true]);
+    const [rig] = (await report(id)).rigs;
+    expect(rig).toMatchObject({ state: "taken", message: "set by test, against the curtailment" });
+  });
+
+  test("that starts by itself is stopped three times more, and reported then", async () => {
+    const { bench, start, get, report, settles, turn } = await curtailmentBench([axeos]);
+    await turn(10);
+    const { id } = await start(all);
+    for (let wake = 0; wake < 4; wake += 1) {
+      await settles(async () => (await get(id)).rigs.reached === 1, "the stop");
+      bench.rig(0).model.mining = true;
+      await turn(10);
+    }
+    await settles(async () => (await get(id)).rigs.failed === 1, "the rig to be given up");
+    expect((await report(id)).rigs[0]).toMatchObject({ message: "It starts by itself again and again" });
+    expect(await bench.notifications()).toContainEqual(expect.stringContaining(`although curtailment ${id} holds it`));
+  });
+
+  test("that refuses is tried three times, and others are stopped for it", async () => {
+    const { bench, start, get, report, settles, turn, ids, mining } = await curtailmentBench([axeos, axeos, axeos]);
+    await turn(10);
+    const power = (await bench.get(ids[0] ?? 0)).readings.power ?? 0;
+    bench.rig(0).fault = "denied";
+    const { id } = await start({ target: { reduce: Math.floor(power) - 1 }, order: "listed" });
+    await settles(async () => (await mining()).filter((each) => each === false).length === 1, "another rig");
+    expect((await mining())[0]).toBe(true);
+    await settles(async () => (await get(id)).rigs.failed === 1, "the rig to be given up");
+    expect((await get(id)).state).toBe("holding");
+    const refused = (await report(id)).rigs.find(({ minerId }) => minerId === ids[0]);
+    expect(refused).toMatchObject({ state: "failed", tries: 3 });
+    expect(refused?.message).not.toBe("");
+    expect(await bench.notifications()).toContainEqual(expect.stringContaining("has told it three times"));
+  });
+});
