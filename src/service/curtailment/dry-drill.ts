@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
+import { rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
 import { type SheddingRig, shed } from "./curtailment-law.ts";
-import { rankOfCurtailment, targetWatts, toleranceOf } from "./running-curtailment.ts";
 import { exemptPlaces, rigsIn, type ScopeContext, type ScopeRig, sheddingRig } from "./scope-rigs.ts";
 
 type Drilled = Pick<

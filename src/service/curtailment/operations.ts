@@ -74,6 +74,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       observed,
       total,
       isAble: isRunning && one.isAble,
+      isReached: isRunning && one.isReached,
       slowest: isRunning ? slowestOf(one, scopes, now()) : 0,
     });
   };

@@ -2,7 +2,8 @@ import type { CurtailedRig, Curtailment, CurtailmentReport } from "../../contrac
 import { briefOf } from "../../fleet/state.ts";
 import type { StoredCurtailedRig, StoredCurtailment, StoredCurtailmentSample } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import { type Observed, targetWatts, toleranceOf } from "./running-curtailment.ts";
+import { targetWatts } from "./curtailment-figures.ts";
+import type { Observed } from "./running-curtailment.ts";
 
 /** A curtailment with its rigs, as far as it is shown. */
 export interface ShownCurtailment {
@@ -15,17 +16,18 @@ export interface ShownCurtailment {
   readonly total: number;
   /** Whether rigs are left that could give up power. */
   readonly isAble: boolean;
+  readonly isReached: boolean;
   /** s that its slowest rig under way may still need. */
   readonly slowest: number;
 }
 
-export function presentCurtailment({ id, row, rigs, observed, total, isAble, slowest }: ShownCurtailment): Curtailment {
+export function presentCurtailment(shownOne: ShownCurtailment): Curtailment {
+  const { id, row, rigs, observed, total, isAble, isReached, slowest } = shownOne;
   const { key: _, userId: __, urgent: ___, released: ____, moved: _____, baseline, ...shown } = row;
   const counts = { due: 0, sent: 0, reached: 0, failed: 0, away: 0, taken: 0, restoring: 0, restored: 0, released: 0 };
   for (const { state } of rigs.values()) counts[state] += 1;
   const target = targetWatts(row) ?? 0;
   const isMoving = counts.due + counts.sent > 0;
-  const isReached = observed !== null && observed.rigs <= target + toleranceOf(baseline);
   return {
     ...shown,
     id,

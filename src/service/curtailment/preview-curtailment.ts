@@ -3,8 +3,8 @@ import type { CurtailmentPreview, CurtailmentTarget } from "../../contract/curta
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Scope } from "../../contract/rules.ts";
 import { PreviewSums } from "../automation/bulk-preview.ts";
+import { targetWatts, toleranceOf } from "./curtailment-figures.ts";
 import { type SheddingRig, shed } from "./curtailment-law.ts";
-import { targetWatts, toleranceOf } from "./running-curtailment.ts";
 import { exemptPlaces, type Manner, rigsIn, type ScopeContext, sheddingRig } from "./scope-rigs.ts";
 
 export interface PreviewedCurtailment {

@@ -28,7 +28,6 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
     const login = kind === "whatsminer" ? { password: "admin" } : {};
     ids.push(await bench.add(address, { name: `rig ${index + 1}`, driver: kind, ...login }));
   }
-  const { service } = bench;
   /** Some seconds later, all rigs are read, and each part of the service has its turn. */
   const turn = async (seconds = 1): Promise<void> => {
     clock.pass(seconds);
@@ -37,9 +36,9 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
     await bench.idle();
   };
   const start = (body: Partial<Input<"startCurtailment">>) =>
-    service.startCurtailment({ reason: "peak", ...body }, caller);
-  const get = (id: number): Promise<Reply<"getCurtailment">> => service.getCurtailment({ id }, caller);
-  const report = (id: number) => service.getCurtailmentReport({ id }, caller);
+    bench.service.startCurtailment({ reason: "peak", ...body }, caller);
+  const get = (id: number): Promise<Reply<"getCurtailment">> => bench.service.getCurtailment({ id }, caller);
+  const report = (id: number) => bench.service.getCurtailmentReport({ id }, caller);
   const mining = async (): Promise<(boolean | null)[]> =>
     Promise.all(ids.map(async (id) => (await bench.get(id)).readings.mining));
   const settles = (holds: () => Promise<boolean>, what: string) =>
@@ -47,5 +46,5 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
       await turn(5);
       return holds();
     }, what);
-  return { bench, service, clock, ids, turn, start, get, report, mining, settles };
+  return { bench, service: bench.service, clock, ids, turn, start, get, report, mining, settles };
 }
