@@ -40,6 +40,7 @@ export class Curtailments {
   constructor(context: CurtailmentsContext) {
     this.#context = context;
     context.holds.useCurtailments((minerId) => this.#holding(minerId));
+    context.power.useUrgency((minerId) => this.running.some((each) => each.row.urgent && each.holds(minerId)));
   }
 
   /** Those that are not over. */

@@ -9,15 +9,19 @@ import { advance, advanceBack, isHeld, type RigView } from "./curtailed-rig.ts";
 import { CurtailedRigs } from "./curtailed-rigs.ts";
 import { rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
 import { rampAllowance, type SheddingRig, shed } from "./curtailment-law.ts";
+import { silentFactor } from "./limit-law.ts";
 import { gainOf, type OtherCurtailment, Restoring } from "./restoring.ts";
 import {
+  assumedPower,
   exemptPlaces,
   isIn,
+  isMetered,
   type Manner,
   meteredPower,
   rigsIn,
   type ScopeContext,
   type ScopeRig,
+  scopeRig,
   sheddingRig,
 } from "./scope-rigs.ts";
 
@@ -171,10 +175,17 @@ export class RunningCurtailment implements OtherCurtailment {
   #observe(rigs: readonly ScopeRig[]): void {
     let [sum, expected] = [0, 0];
     for (const each of rigs) {
-      sum += each.view.reachable ? (each.view.draw ?? 0) : 0;
-      expected += each.expected;
+      const assumed = this.#assumed(each);
+      sum += (each.view.reachable ? (each.view.draw ?? 0) : 0) + assumed;
+      expected += each.expected + assumed;
     }
     this.#observed = { rigs: sum, meter: meteredPower(this.#row.scope, this.#context), expected };
+  }
+
+  /** W that a rig of unknown power may take: they count where a limit must not be passed. */
+  #assumed(each: ScopeRig): number {
+    const isUntold = this.#rigs.get(each.entry.facts.id)?.wanted !== 0;
+    return this.#row.target.limit !== undefined && each.view.draw === null && isUntold ? assumedPower(each) : 0;
   }
 
   /** What the readings show of each rig that was told something. */
@@ -234,8 +245,8 @@ export class RunningCurtailment implements OtherCurtailment {
         isFree && !this.#context.orders.isOpen(id)
           ? possible(() => sheddingRig(each, manner, exempt, this.#context))
           : null;
-      if (candidate !== null) candidates.push(candidate);
-      else others += row?.state === "due" ? Math.min(each.expected, row.wanted) : each.expected;
+      if (candidate !== null) candidates.push({ ...candidate, expected: candidate.expected + this.#assumed(each) });
+      else others += this.#assumed(each) + (row?.state === "due" ? Math.min(each.expected, row.wanted) : each.expected);
     }
     return { candidates, others };
   }
@@ -244,7 +255,9 @@ export class RunningCurtailment implements OtherCurtailment {
   #rigTarget(): number | null {
     const { meter, rigs } = this.#observed;
     const target = targetWatts(this.#row);
-    if (target === null || this.#row.target.limit === undefined || meter === null) return target;
+    if (target === null || this.#row.target.limit === undefined) return target;
+    // While its meter is silent, the sum of its rigs counts, and a little more.
+    if (meter === null) return isMetered(this.#row.scope, this.#context) ? target / silentFactor : target;
     return target - Math.max(0, meter - rigs);
   }
 
@@ -341,11 +354,9 @@ export class RunningCurtailment implements OtherCurtailment {
 
   /** A rig that is not in the scope any more. */
   #outside(minerId: number): ScopeRig | null {
-    const { registry, orders } = this.#context;
+    const { registry } = this.#context;
     const entry = registry.find(minerId);
-    if (entry === undefined) return null;
-    const view = orders.view(entry);
-    return { entry, view, expected: orders.expected(minerId, view) };
+    return entry === undefined ? null : scopeRig(entry, this.#context);
   }
 
   #report(minerId: number, { name, wanted }: StoredCurtailedRig, why: "silent" | "wakes"): void {

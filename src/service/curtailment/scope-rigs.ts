@@ -1,6 +1,7 @@
 import type { BulkOrder } from "../../contract/bulk-orders.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Scope } from "../../contract/rules.ts";
+import { nameplateOf } from "../../link/nameplate.ts";
 import { detail } from "../../messages/detail.ts";
 import type { Store } from "../../store/index.ts";
 import { inOrder } from "../automation/bulk-order.ts";
@@ -44,11 +45,17 @@ export interface ScopeRig {
   readonly entry: Entry;
   readonly view: RigView;
   readonly expected: number;
+  /** W that it takes when it works fully, as learned, declared, or by its model; null: not known. */
+  readonly full: number | null;
 }
+
+/** W that a rig takes, or may take if that is not known but it can be reached and is not stopped. */
+export const assumedPower = ({ view: { reachable, draw, mining }, full }: ScopeRig): number =>
+  !reachable ? 0 : (draw ?? (mining === false ? 0 : (full ?? 0)));
 
 /** The miners of a scope, in the order in which they are curtailed. */
 export function rigsIn(scope: Scope | undefined, order: BulkOrder, context: ScopeContext): readonly ScopeRig[] {
-  const { registry, store, places, orders } = context;
+  const { registry, store, places } = context;
   const fits = scopeTest(scope, enabled(store.groups), places);
   const ids = [...registry.all()]
     .filter(({ facts, rig }) => !rig.declared.disabled && fits(facts, rig.state.uid))
@@ -59,9 +66,20 @@ export function rigsIn(scope: Scope | undefined, order: BulkOrder, context: Scop
   return inOrder(ids, order, registry).flatMap((id) => {
     const entry = registry.find(id);
     if (entry === undefined) return [];
-    const view = orders.view(entry);
-    return [{ entry, view, expected: orders.expected(id, view) }];
+    return [scopeRig(entry, context)];
   });
+}
+
+export function scopeRig(entry: Entry, { orders, power }: ScopeContext): ScopeRig {
+  const { id } = entry.facts;
+  const view = orders.view(entry);
+  const { make = null, model = null } = entry.rig.state.identity ?? {};
+  return {
+    entry,
+    view,
+    expected: orders.expected(id, view),
+    full: power.fullPower(id) ?? nameplateOf({ make, model }),
+  };
 }
 
 /** Whether a miner is in a scope now. */
@@ -130,13 +148,21 @@ function refusalOf({ facts, rig }: Entry, power: PowerTargets): RigbridgeError {
     : new RigbridgeError("control.absent", detail("curtailment.noControl"));
 }
 
+/** Whether a scope is nothing but places that all name a meter. */
+export function isMetered(scope: Scope | undefined, { places }: Pick<ScopeContext, "places">): boolean {
+  const named = scope?.places?.flatMap((place) => places.called(place)) ?? [];
+  return isOfPlaces(scope) && named.length > 0 && named.every(({ row }) => row.meter !== undefined);
+}
+
+const isOfPlaces = (scope: Scope | undefined): boolean =>
+  scope !== undefined && Object.keys(scope).every((key) => key === "places");
+
 /**
  * W of the meters of a scope's places, of which none is inside another; null if a place has none, or one does not say.
  */
 export function meteredPower(scope: Scope | undefined, { places, devices }: Pick<ScopeContext, "places" | "devices">) {
+  if (!isMetered(scope, { places })) return null;
   const named = scope?.places?.flatMap((place) => places.called(place)) ?? [];
-  const isAlone = scope !== undefined && Object.keys(scope).every((key) => key === "places");
-  if (!isAlone || named.length === 0) return null;
   let sum = 0;
   for (const { row } of named) {
     const power = row.meter === undefined ? null : (devices.find(row.meter)?.state.values.power ?? null);

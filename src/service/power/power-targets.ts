@@ -42,6 +42,7 @@ const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttl
 export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
   readonly #memory: PowerMemoryBook;
+  #isUrgent: (minerId: number) => boolean = () => false;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
   readonly #learned = new LearnedRungs();
   readonly #maximum = new MaximumChecks((minerId, powered) => ladderOf(powered, this.#knowledge(minerId)));
@@ -71,6 +72,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
     const ladder = this.ladder(minerId, state);
     const control = powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
     return control.map((each) => this.#maximum.limited(minerId, each));
+  }
+
+  /** Sets for which rigs a lower power does not wait for their rules. */
+  useUrgency(isUrgent: (minerId: number) => boolean): void {
+    this.#isUrgent = isUrgent;
   }
 
   /** W left to a miner under the limit of its room; null without a limit. */
@@ -219,6 +225,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       // A limit applies at once, like a fuse.
       if (isOver(ladder.present ?? 0, most)) return free;
     }
+    if (this.#isUrgent(minerId) && ladder?.present != null && watts < ladder.present) return free;
     return permissionFor({
       watts,
       ladder,
@@ -239,6 +246,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** The changes of the last hour, epoch ms, and how many are allowed. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
     return { made: this.#memory.changes(minerId), atMost: this.#rulesOf(minerId).changesPerHour };
+  }
+
+  /** W at its present lasting settings, not throttled, as measured or declared; null: neither. */
+  fullPower(minerId: number): number | null {
+    return this.#knowledge(minerId).full;
   }
 
   /** The declared draw is used until one is measured. */

@@ -1,6 +1,7 @@
 import type { Core } from "../core.ts";
 import { Curtailments } from "../curtailment/curtailments.ts";
 import { curtailmentOperations } from "../curtailment/operations.ts";
+import { PlaceLimits } from "../curtailment/place-limits.ts";
 import { CurtailmentPlans } from "../curtailment/plans.ts";
 import { RigOrders } from "../curtailment/rig-orders.ts";
 import { seesAll } from "../curtailment/scope-rigs.ts";
@@ -8,6 +9,9 @@ import type { ServiceRoom } from "../room.ts";
 import type { Commands } from "./commands.ts";
 import type { Miners } from "./miners.ts";
 import type { Rules } from "./rules.ts";
+
+/** ms between two looks at the limits of places. */
+const limitTurnMs = 1_000;
 
 export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
 
@@ -35,6 +39,8 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     scopeMistakes: rules.scopeMistakes,
     seesAll: (scope, access) => seesAll(scope, access, scopes),
   });
+  const limits = new PlaceLimits({ scopes, curtailments, notices, log, now });
+  let stopLimits = (): void => undefined;
   return {
     curtailments,
     plans,
@@ -53,8 +59,15 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
         now,
       }),
     },
-    start: () => curtailments.start(),
+    start: async (): Promise<void> => {
+      await curtailments.start();
+      stopLimits = repeat(() => limits.turn(), limitTurnMs);
+    },
     settled: () => curtailments.settled(),
-    close: () => curtailments.close(),
+    close: async (): Promise<void> => {
+      stopLimits();
+      await limits.settled();
+      await curtailments.close();
+    },
   } satisfies ServiceRoom;
 }
