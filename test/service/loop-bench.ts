@@ -4,6 +4,7 @@ import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
 import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { type RunningService, startService } from "../../src/service/index.ts";
+import { turnIntervalMs } from "../../src/service/power/loops.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/index.ts";
@@ -62,7 +63,8 @@ export async function openLoopBench(options: LoopBenchOptions): Promise<LoopBenc
   const store = await openStore({ file: ":memory:", now: clock });
   const written = config(farm.rigs.map(({ address }) => address));
   let turn = async (): Promise<void> => undefined;
-  const repeat: Repeat = (work) => {
+  const repeat: Repeat = (work, ms) => {
+    if (ms !== turnIntervalMs) return () => undefined;
     turn = work;
     return () => {
       turn = async () => undefined;

@@ -188,7 +188,7 @@ describe("what a command says about the power of a rig", () => {
 });
 
 describe("a curtailment", () => {
-  const held = { id: 7, reason: "peak", rank: "curtailment" } as const;
+  const held = { id: 7, reason: "peak", rank: "curtailment", urgent: false } as const;
   const forSafety = { ...held, rank: "emergency" } as const;
   const ranks = (by: Parameters<typeof isHeldBy>[0], wish: object) =>
     powerRanks.filter((rank) => isHeldBy(by, { rank, stops: false, ...wish }));

@@ -40,7 +40,7 @@ export class Curtailments {
   constructor(context: CurtailmentsContext) {
     this.#context = context;
     context.holds.useCurtailments((minerId) => this.#holding(minerId));
-    context.power.useUrgency((minerId) => this.running.some((each) => each.row.urgent && each.holds(minerId)));
+    context.power.useCurtailments((minerId) => this.#holding(minerId));
   }
 
   /** Those that are not over. */
@@ -210,7 +210,7 @@ export class Curtailments {
       if (each.holds(minerId) && (strongest === null || each.row.safety)) strongest = each;
     if (strongest === null) return null;
     const { id, row } = strongest;
-    return { id, reason: row.reason, rank: row.safety ? "emergency" : "curtailment" };
+    return { id, reason: row.reason, rank: row.safety ? "emergency" : "curtailment", urgent: row.urgent };
   }
 }
 

@@ -27,7 +27,7 @@ export interface LoopsOptions extends Omit<LoopContext, "rooms"> {
 type Loop = Heating | Follow;
 
 /** ms between two turns. */
-const turnIntervalMs = 5_000;
+export const turnIntervalMs = 5_000;
 
 /** All loops that control the power of rigs automatically. A rig belongs to the first loop that names it. */
 export class Loops implements ActionLoops {

@@ -15,7 +15,7 @@ import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget,
 import { learnedDraw, rangeOf } from "./power-memory.ts";
 import { PowerMemoryBook, type PowerMemoryOptions } from "./power-memory-book.ts";
 import { free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
-import { type PowerCommand, powerHold } from "./precedence.ts";
+import { type CurtailedBy, type PowerCommand, powerHold } from "./precedence.ts";
 
 /** Inputs of a ladder; `reading` is null if the rig was not read. */
 interface Ladderable {
@@ -42,7 +42,7 @@ const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttl
 export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
   readonly #memory: PowerMemoryBook;
-  #isUrgent: (minerId: number) => boolean = () => false;
+  #curtailed: (minerId: number) => CurtailedBy | null = () => null;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
   readonly #learned = new LearnedRungs();
   readonly #maximum = new MaximumChecks((minerId, powered) => ladderOf(powered, this.#knowledge(minerId)));
@@ -74,9 +74,9 @@ export class PowerTargets implements PowerControl, PowerSteps {
     return control.map((each) => this.#maximum.limited(minerId, each));
   }
 
-  /** Sets for which rigs a lower power does not wait for their rules. */
-  useUrgency(isUrgent: (minerId: number) => boolean): void {
-    this.#isUrgent = isUrgent;
+  /** Sets which curtailment holds the power of a rig down. */
+  useCurtailments(curtailed: (minerId: number) => CurtailedBy | null): void {
+    this.#curtailed = curtailed;
   }
 
   /** W left to a miner under the limit of its room; null without a limit. */
@@ -95,6 +95,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** What overrides loops on a rig's power. */
   holder(minerId: number, state: RigState): PowerHolder | null {
+    const curtailed = this.#curtailed(minerId);
+    if (curtailed !== null) return { what: `curtailment ${curtailed.id} (${curtailed.reason})`, until: null };
     const last = this.lastCommand(minerId);
     const reading = last === null ? null : briefOf(state);
     if (last === null || reading === null) return null;
@@ -225,7 +227,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       // A limit applies at once, like a fuse.
       if (isOver(ladder.present ?? 0, most)) return free;
     }
-    if (this.#isUrgent(minerId) && ladder?.present != null && watts < ladder.present) return free;
+    if (this.#curtailed(minerId)?.urgent === true && ladder?.present != null && watts < ladder.present) return free;
     return permissionFor({
       watts,
       ladder,

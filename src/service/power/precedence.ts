@@ -40,6 +40,8 @@ export interface CurtailedBy {
   readonly id: number;
   readonly reason: string;
   readonly rank: PowerRank;
+  /** A lower power does not wait for the rules of the rig. */
+  readonly urgent: boolean;
 }
 
 /** Whether a curtailment keeps a caller from giving a rig more power. Anybody may stop it. */
