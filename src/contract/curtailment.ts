@@ -252,7 +252,7 @@ export const Curtailment = z.object({
     .nullable()
     .describe("estimate until the target is reached; 0 = it is; null = it cannot be reached"),
   rigs: z.object({
-    total: count.describe("rigs of the scope"),
+    total: count.describe("rigs of the scope; once it is over, those that it told something"),
     due: count,
     sent: count,
     reached: count,

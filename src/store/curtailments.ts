@@ -39,6 +39,10 @@ export const StoredCurtailment = z.object({
   restored: moment,
   baseline: z.number(),
   released: z.boolean().describe("it has ended without giving back anything"),
+  counts: z
+    .record(z.enum(curtailedStates), z.int())
+    .nullable()
+    .describe("how many of its rigs were in each state when it was over; null: it is not"),
   moved: z.number().describe("when its target was last changed, or a rig was last given back power while it lasts"),
 });
 export type StoredCurtailment = z.infer<typeof StoredCurtailment>;

@@ -59,7 +59,7 @@ export function advance(
     case "sent": {
       if (view.reachable && isFresh && shows(view, row.wanted))
         return { row: { ...row, state: "reached", reached: row.reached ?? now, message: "" } };
-      if (isOpen || now < (row.sent ?? 0) + Math.max(patienceMs, unseenAfterMs)) return { row };
+      if (isOpen || !isPast(row, now, patienceMs)) return { row };
       if (!view.reachable) return { row: { ...row, state: "away" } };
       if (row.tries < mostTries) return { row: { ...row, state: "due" } };
       return {
@@ -90,13 +90,17 @@ export function advanceBack(
   const hasSetting = setting === null || view.setting === null || view.setting >= setting * (1 - overShare);
   if (isFresh && view.mining !== false && hasSetting)
     return { row: { ...row, state: "restored", restored: now, message: "" } };
-  if (isOpen || now < row.sent + Math.max(patienceMs, unseenAfterMs)) return { row };
+  if (isOpen || !isPast(row, now, patienceMs)) return { row };
   if (row.tries < mostTries) return { row: { ...row, sent: null } };
   return {
     row: { ...row, state: "failed", message: row.message || "It does not start again" },
     gaveUp: "silent",
   };
 }
+
+/** Whether a command should have shown by now, also if the clock was set back since. */
+const isPast = ({ sent }: StoredCurtailedRig, now: number, patienceMs: number): boolean =>
+  Math.abs(now - (sent ?? 0)) >= Math.max(patienceMs, unseenAfterMs);
 
 /** Whether a rig's power is held down by its curtailment. */
 export const isHeld = ({ state }: StoredCurtailedRig): boolean =>

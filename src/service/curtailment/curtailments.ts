@@ -4,22 +4,27 @@ import type { StoredCommand, StoredCurtailment } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { CurtailedBy } from "../power/precedence.ts";
 import type { Repeat } from "../repeat.ts";
+import { countsOf } from "./curtailment-figures.ts";
 import { drilledRows } from "./dry-drill.ts";
 import { type RunningContext, RunningCurtailment } from "./running-curtailment.ts";
 import { rigsIn } from "./scope-rigs.ts";
 
 export interface CurtailmentsContext extends Omit<RunningContext, "others"> {
   readonly repeat: Repeat;
+  /** ms of the monotonic clock. */
+  readonly monotonicNow: () => number;
 }
 
 /** What begins a curtailment. */
 export type NewCurtailment = Omit<
   StoredCurtailment,
-  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "moved"
+  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "counts" | "moved"
 >;
 
 /** ms between two turns. */
 const turnMs = 1_000;
+/** The turns of large farms take a tenth of the time at most. */
+export const restFactor = 10;
 /** ms between two looks for curtailments that are too old. */
 const pruneMs = 86_400_000;
 /** Rigs that a drill reads at once. */
@@ -35,6 +40,7 @@ export class Curtailments {
   readonly #watchers: ((curtailment: RunningCurtailment) => void)[] = [];
   #stop: () => void = () => undefined;
   #turning: Promise<void> | null = null;
+  #restsUntil = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: CurtailmentsContext) {
@@ -78,12 +84,12 @@ export class Curtailments {
   async dryDrill(wanted: NewCurtailment): Promise<StoredEnd> {
     const { curtailments, registry, now } = this.#context;
     const started = Math.round(now());
-    const rigs = rigsIn(wanted.scope, wanted.order, this.#context).map(({ entry }) => entry.rig);
+    const rigs = (await rigsIn(wanted.scope, wanted.order, this.#context)).map(({ entry }) => entry.rig);
     const signal = new AbortController().signal;
     const wait = () => Promise.resolve();
     await runPaced(rigs, { parallel: readAtOnce, delayMs: 0, signal, wait }, (rig) => registry.fleet.poll(rig));
-    const baseline = this.powerOf(wanted.scope);
-    const rows = drilledRows({ ...wanted, baseline }, this.#context);
+    const baseline = await this.powerOf(wanted.scope);
+    const rows = await drilledRows({ ...wanted, baseline }, this.#context);
     const row: StoredCurtailment = {
       ...wanted,
       state: "ended",
@@ -93,6 +99,7 @@ export class Curtailments {
       restored: Math.round(now()),
       baseline,
       released: true,
+      counts: countsOf(rows),
       moved: started,
     };
     return { id: await curtailments.add(row, rows), row };
@@ -143,8 +150,9 @@ export class Curtailments {
       reached: null,
       ended: null,
       restored: null,
-      baseline: this.powerOf(wanted.scope),
+      baseline: await this.powerOf(wanted.scope),
       released: false,
+      counts: null,
       moved: now(),
     };
     const id = await curtailments.add(row, new Map());
@@ -155,11 +163,9 @@ export class Curtailments {
   }
 
   /** W that the rigs of a scope take, as far as it is known. */
-  powerOf(scope: Scope | undefined): number {
-    return rigsIn(scope, "listed", this.#context).reduce(
-      (sum, { view }) => sum + (view.reachable ? (view.draw ?? 0) : 0),
-      0,
-    );
+  async powerOf(scope: Scope | undefined): Promise<number> {
+    const rigs = await rigsIn(scope, "listed", this.#context);
+    return rigs.reduce((sum, { view }) => sum + (view.reachable ? (view.draw ?? 0) : 0), 0);
   }
 
   /** Changes its target or its end, and acts on it. Throws store.full. */
@@ -190,8 +196,11 @@ export class Curtailments {
   }
 
   async #turn(): Promise<void> {
+    const { curtailments, now, monotonicNow, log } = this.#context;
+    if (monotonicNow() < this.#restsUntil) return;
+    const began = monotonicNow();
     for (const each of this.running) await this.turnOf(each);
-    const { curtailments, now, log } = this.#context;
+    this.#restsUntil = monotonicNow() + restFactor * (monotonicNow() - began);
     if (Math.abs(now() - this.#prunedAt) < pruneMs) return;
     this.#prunedAt = now();
     await curtailments

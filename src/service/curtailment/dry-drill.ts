@@ -10,9 +10,12 @@ type Drilled = Pick<
 >;
 
 /** What each rig would be told by its reading, and which do not answer. */
-export function drilledRows(wanted: Drilled, context: ScopeContext): ReadonlyMap<number, StoredCurtailedRig> {
-  const rigs = rigsIn(wanted.scope, wanted.order, context);
-  const manner = { ...wanted, rank: rankOfCurtailment(wanted) };
+export async function drilledRows(
+  wanted: Drilled,
+  context: ScopeContext,
+): Promise<ReadonlyMap<number, StoredCurtailedRig>> {
+  const rigs = await rigsIn(wanted.scope, wanted.order, context);
+  const manner = { ...wanted, rank: rankOfCurtailment(wanted), since: null };
   const exempt = exemptPlaces(context.places);
   const candidates: SheddingRig[] = [];
   const rows = new Map<number, StoredCurtailedRig>();

@@ -4,7 +4,7 @@ import { invalid, invalidAll, type Mistake, notFound, RigbridgeError } from "../
 import type { Scope } from "../../contract/rules.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { detail } from "../../messages/detail.ts";
-import type { Store, StoredCurtailment } from "../../store/index.ts";
+import type { Store, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
@@ -13,7 +13,7 @@ import type { CurtailmentPlans } from "./plans.ts";
 import { presentCurtailment, presentRigs, shedEnergy } from "./present-curtailment.ts";
 import { previewOf } from "./preview-curtailment.ts";
 import { RunningCurtailment } from "./running-curtailment.ts";
-import { exemptPlaces, rigsIn, type ScopeContext, sheddingRig } from "./scope-rigs.ts";
+import { exemptPlaces, rigsIn, type ScopeContext, seesAll, sheddingRig } from "./scope-rigs.ts";
 
 export interface CurtailmentOperationsContext {
   readonly scopes: ScopeContext;
@@ -50,22 +50,24 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
   const { scopes, curtailments, plans, store, registry, accessBook, shares, rates, now } = context;
 
   /** The rigs of a scope, all of which the caller must see. Throws `user.forbidden`. */
-  const ownScope = (scope: Scope | undefined, access: Access): number => {
-    const rigs = rigsIn(scope, "listed", scopes);
+  const ownScope = async (scope: Scope | undefined, access: Access): Promise<number> => {
+    const rigs = await rigsIn(scope, "listed", scopes);
     if (!access.all && rigs.some(({ entry }) => !access.seesGroup(entry.facts.groupId)))
       throw new RigbridgeError("user.forbidden", detail("curtailment.hidden"));
     return rigs.length;
   };
   const isVisible = async ({ id, row }: StoredEnd, access: Access): Promise<boolean> => {
     if (access.all) return true;
-    const told = curtailments.find(id)?.rigs ?? (await store.curtailments.rigs(id));
-    const ids = [...told.keys(), ...rigsIn(row.scope, "listed", scopes).map(({ entry }) => entry.facts.id)];
+    const running = curtailments.find(id);
+    if (running !== undefined && !seesAll(row.scope, access, scopes)) return false;
+    const ids = [...(running?.rigs ?? (await store.curtailments.rigs(id))).keys()];
+    if (running !== undefined && ids.length === 0) return true;
     return ids.length > 0 && ids.every((minerId) => registry.visible(minerId, access) !== undefined);
   };
   const shown = async (one: RunningCurtailment | StoredEnd): Promise<Curtailment> => {
     const isRunning = one instanceof RunningCurtailment;
-    const rigs = isRunning ? one.rigs : await store.curtailments.rigs(one.id);
-    const total = isRunning ? rigsIn(one.row.scope, "listed", scopes).length : rigs.size;
+    const rigs = isRunning ? one.rigs : noRigs;
+    const total = isRunning ? one.total : totalOf(one.row);
     const observed = isRunning ? one.observed : null;
     return presentCurtailment({
       id: one.id,
@@ -115,7 +117,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     rest: Pick<NewCurtailment, "reason" | "key" | "until" | "drill">,
     caller: Caller,
   ) => {
-    checkAny(wanted, scopes);
+    await checkAny(wanted, scopes);
     const { safety: urgent } = wanted;
     const cause = { cause: "person", actor: caller.actor, userId: caller.userId ?? null } as const;
     return curtailments.begin({ ...wanted, ...rest, ...cause, urgent });
@@ -148,15 +150,15 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     previewCurtailment: async (body, caller) => {
       const access = accessBook.of(caller);
       const { scope, target, order, level, ramp, safety } = wantedBy(body, access);
-      shares.take(caller, ownScope(scope, access) * costs.result);
+      shares.take(caller, (await ownScope(scope, access)) * costs.result);
       const rank = safety ? "emergency" : "person";
-      const manner = { order, level, ramp, urgent: safety, rank } as const;
+      const manner = { order, level, ramp, urgent: safety, rank, since: null } as const;
       return previewOf({ scope, target, manner, parallel: ramp.parallel, currency: rates.currency }, scopes);
     },
     startCurtailment: async ({ reason, key, until, ...asked }, caller) => {
       const access = accessBook.of(caller);
       const wanted = wantedBy(asked, access);
-      ownScope(wanted.scope, access);
+      await ownScope(wanted.scope, access);
       return shown(await begin(wanted, { reason, key: key ?? null, until: endAt(until, now()), drill: false }, caller));
     },
     changeCurtailment: async ({ id, target, until }, caller) => {
@@ -183,7 +185,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       const reason = `Drill of ${plans.plan(key).name ?? key}`;
       if (!dry)
         return shown(await begin(wanted, { reason, key: null, until: now() + lasts * 1000, drill: true }, caller));
-      checkAny(wanted, scopes);
+      await checkAny(wanted, scopes);
       const cause = { cause: "person", actor: caller.actor, userId: caller.userId ?? null } as const;
       return shown(
         await curtailments.dryDrill({
@@ -200,6 +202,12 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
   };
 }
 
+const noRigs: ReadonlyMap<number, StoredCurtailedRig> = new Map();
+
+/** Rigs that one that is over told something. */
+const totalOf = ({ counts }: StoredCurtailment): number =>
+  Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
+
 const endOf = ({ id, ...row }: StoredCurtailment & { readonly id: number }): StoredEnd => ({ id, row });
 
 /** Throws `input.invalid` for a time that is over. */
@@ -211,13 +219,13 @@ function endAt(until: string | undefined, now: number): number | null {
 }
 
 /** Throws `nothing.to.do` if no rig of the scope could be curtailed, now or once it can be reached. */
-function checkAny(
+async function checkAny(
   { scope, order, level, ramp, safety }: Pick<StoredCurtailment, "scope" | "order" | "level" | "ramp" | "safety">,
   context: ScopeContext,
-): void {
-  const rigs = rigsIn(scope, order, context);
+): Promise<void> {
+  const rigs = await rigsIn(scope, order, context);
   const exempt = exemptPlaces(context.places);
-  const manner = { order, level, ramp, urgent: safety, rank: safety ? "emergency" : "person" } as const;
+  const manner = { order, level, ramp, urgent: safety, rank: safety ? "emergency" : "person", since: null } as const;
   const isPossible = (each: (typeof rigs)[number]): boolean => {
     try {
       sheddingRig(each, manner, exempt, context);

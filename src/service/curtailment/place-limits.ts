@@ -5,6 +5,7 @@ import type { Notices } from "../notifications/notices.ts";
 import type { PlaceNode } from "../places/place-book.ts";
 import { isHeld } from "./curtailed-rig.ts";
 import type { Curtailments, NewCurtailment } from "./curtailments.ts";
+import { restFactor } from "./curtailments.ts";
 import { type LimitWatch, limitTurn, powerOfPlace, unwatched, usedShare } from "./limit-law.ts";
 import type { RunningCurtailment } from "./running-curtailment.ts";
 import { assumedPower, rigsIn, type ScopeContext } from "./scope-rigs.ts";
@@ -14,6 +15,8 @@ interface PlaceLimitsContext {
   readonly curtailments: Curtailments;
   readonly notices: Notices;
   readonly log: Logger;
+  /** ms of the monotonic clock. */
+  readonly monotonicNow: () => number;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -32,6 +35,7 @@ export class PlaceLimits {
   /** Places about which a notice may be open. */
   readonly #noticed = new Set<string>();
   #turning: Promise<void> | null = null;
+  #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(context: PlaceLimitsContext) {
     this.#context = context;
@@ -50,6 +54,14 @@ export class PlaceLimits {
   }
 
   async #turn(): Promise<void> {
+    const { monotonicNow } = this.#context;
+    if (monotonicNow() < this.#restsUntil) return;
+    const began = monotonicNow();
+    await this.#holdAll();
+    this.#restsUntil = monotonicNow() + restFactor * (monotonicNow() - began);
+  }
+
+  async #holdAll(): Promise<void> {
     const { places } = this.#context.scopes;
     const limited = places.all().filter(({ row }) => row.maxPower !== undefined);
     const ids = new Set(limited.map(({ row }) => row.id));
@@ -69,7 +81,7 @@ export class PlaceLimits {
     const { scopes, curtailments, now, log } = this.#context;
     const running = this.#running().find(({ row }) => row.scope?.places?.[0] === id);
     const meter = key === undefined ? undefined : (scopes.devices.find(key)?.state.values.power ?? null);
-    const rigs = rigsIn({ places: [id] }, "listed", scopes);
+    const rigs = await rigsIn({ places: [id] }, "listed", scopes);
     const watts = powerOfPlace(
       meter,
       rigs.reduce((sum, each) => sum + assumedPower(each), 0),

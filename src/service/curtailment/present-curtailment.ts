@@ -2,7 +2,7 @@ import type { CurtailedRig, Curtailment, CurtailmentReport } from "../../contrac
 import { briefOf } from "../../fleet/state.ts";
 import type { StoredCurtailedRig, StoredCurtailment, StoredCurtailmentSample } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import { targetWatts } from "./curtailment-figures.ts";
+import { countsOf, targetWatts } from "./curtailment-figures.ts";
 import type { Observed } from "./running-curtailment.ts";
 
 /** A curtailment with its rigs, as far as it is shown. */
@@ -23,9 +23,8 @@ export interface ShownCurtailment {
 
 export function presentCurtailment(shownOne: ShownCurtailment): Curtailment {
   const { id, row, rigs, observed, total, isAble, isReached, slowest } = shownOne;
-  const { key: _, userId: __, urgent: ___, released: ____, moved: _____, baseline, ...shown } = row;
-  const counts = { due: 0, sent: 0, reached: 0, failed: 0, away: 0, taken: 0, restoring: 0, restored: 0, released: 0 };
-  for (const { state } of rigs.values()) counts[state] += 1;
+  const { key: _, userId: __, urgent: ___, released: ____, moved: _____, counts: ______, baseline, ...shown } = row;
+  const counts = { ...noRigs, ...(row.counts ?? countsOf(rigs)) };
   const target = targetWatts(row) ?? 0;
   const isMoving = counts.due + counts.sent > 0;
   return {
@@ -47,6 +46,8 @@ export function presentCurtailment(shownOne: ShownCurtailment): Curtailment {
     rigs: { total, ...counts },
   };
 }
+
+const noRigs = countsOf(new Map());
 
 /** The rigs of a curtailment, in the order in which they were told. */
 export const presentRigs = (

@@ -22,7 +22,7 @@ const rigsAtOnce = 1_000;
 export async function previewOf(wanted: PreviewedCurtailment, context: ScopeContext): Promise<CurtailmentPreview> {
   const { scope, target, manner, parallel, currency } = wanted;
   const { registry, orders, places } = context;
-  const rigs = rigsIn(scope, manner.order, context);
+  const rigs = await rigsIn(scope, manner.order, context);
   const exempt = exemptPlaces(places);
   const sums = new PreviewSums({ parallel, delay: 0 });
   const candidates: SheddingRig[] = [];

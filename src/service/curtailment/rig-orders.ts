@@ -62,7 +62,7 @@ export class RigOrders {
   expected(minerId: number, { reachable, draw }: RigView): number {
     const known = reachable ? (draw ?? 0) : 0;
     const order = this.#orders.get(minerId);
-    if (order === undefined || this.#context.now() >= order.at + unseenAfterMs) return known;
+    if (order === undefined || Math.abs(this.#context.now() - order.at) >= unseenAfterMs) return known;
     return order.raises ? Math.max(known, order.watts) : Math.min(known, order.watts);
   }
 

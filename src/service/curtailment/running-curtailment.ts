@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { Background } from "../../async/index.ts";
+import { Background, Mutex } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { coded } from "../../messages/coded.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
@@ -7,7 +7,7 @@ import type { Notices } from "../notifications/notices.ts";
 import { curtailmentActor, type PowerRank, powerCommandOf } from "../power/precedence.ts";
 import { advance, advanceBack, isHeld, type RigView } from "./curtailed-rig.ts";
 import { CurtailedRigs } from "./curtailed-rigs.ts";
-import { rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
+import { countsOf, rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
 import { rampAllowance, type SheddingRig, shed } from "./curtailment-law.ts";
 import { silentFactor } from "./limit-law.ts";
 import { gainOf, type OtherCurtailment, Restoring } from "./restoring.ts";
@@ -59,7 +59,10 @@ export class RunningCurtailment implements OtherCurtailment {
   /** Rigs that could still give up power, and whether the target is reached, as of the last turn. */
   #able = 0;
   #isReached = false;
+  #total = 0;
   #turning: Promise<void> | null = null;
+  /** A turn, or a change by somebody. */
+  readonly #turns = new Mutex();
   readonly #sending = new Background();
   #open = 0;
   #isClosed = false;
@@ -99,6 +102,11 @@ export class RunningCurtailment implements OtherCurtailment {
     return this.#isReached;
   }
 
+  /** Rigs of its scope, as of the last turn. */
+  get total(): number {
+    return this.#total;
+  }
+
   get isOver(): boolean {
     return this.#row.state === "ended";
   }
@@ -115,14 +123,17 @@ export class RunningCurtailment implements OtherCurtailment {
 
   /** Changes it, and has the next turn act on it. Stored when it resolves. Throws store.full. */
   async change(changes: Partial<StoredCurtailment>): Promise<void> {
-    const row = { ...this.#row, ...changes };
-    await this.#context.curtailments.save(this.id, { curtailment: row });
-    this.#row = row;
+    await this.#turns.run(async () => {
+      const row = { ...this.#row, ...changes };
+      await this.#context.curtailments.save(this.id, { curtailment: row });
+      this.#row = row;
+    });
   }
 
   /** One turn; another begins only after it. Never rejects. */
   turn(): Promise<void> {
-    this.#turning ??= this.#turn()
+    this.#turning ??= this.#turns
+      .run(() => this.#turn())
       .catch((error: unknown) =>
         this.#context.log.error({ err: error, curtailment: this.id }, "a turn of a curtailment failed"),
       )
@@ -138,8 +149,13 @@ export class RunningCurtailment implements OtherCurtailment {
     const power = powerCommandOf(command);
     if (rig === undefined || power === null || power.open || this.isOver) return;
     if (power.by !== "person" && power.by !== "safety") return;
-    const isBegun = rig.sent !== null && command.time >= this.#row.started;
-    if (!isBegun || rig.state === "restored" || rig.state === "released" || rig.state === "taken") return;
+    if (
+      command.time < this.#row.started ||
+      rig.state === "restored" ||
+      rig.state === "released" ||
+      rig.state === "taken"
+    )
+      return;
     const override = command.parameters.override === true ? ", against the curtailment" : "";
     const what = power.stops ? "stopped" : "set";
     this.#rigs.set(command.minerId, { ...rig, state: "taken", message: `${what} by ${power.who}${override}` });
@@ -160,14 +176,14 @@ export class RunningCurtailment implements OtherCurtailment {
     const { now } = this.#context;
     const { until, ended } = this.#row;
     if (ended === null && until !== null && now() >= until) this.#change({ state: "restoring", ended: until });
-    const rigs = rigsIn(this.#row.scope, this.#row.order, this.#context);
+    const rigs = await rigsIn(this.#row.scope, this.#row.order, this.#context);
     const byId = new Map(rigs.map((each) => [each.entry.facts.id, each]));
     const find = (minerId: number): ScopeRig | null => byId.get(minerId) ?? this.#outside(minerId);
+    this.#total = rigs.length;
     this.#observe(rigs);
     this.#advance(find);
     if (this.#row.ended === null) this.#lower(rigs, find);
-    else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#open))
-      this.#change({ state: "ended", restored: now() });
+    else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#open)) this.#close(now());
     await this.#save();
     if (!this.#isClosed) this.#sendAll(find);
   }
@@ -232,8 +248,8 @@ export class RunningCurtailment implements OtherCurtailment {
 
   /** The rigs that can be told something now, and W of all others. */
   #candidates(rigs: readonly ScopeRig[]): { readonly candidates: readonly SheddingRig[]; readonly others: number } {
-    const { order, level, ramp, urgent } = this.#row;
-    const manner: Manner = { order, level, ramp, urgent, rank: this.rank };
+    const { order, level, ramp, urgent, started } = this.#row;
+    const manner: Manner = { order, level, ramp, urgent, rank: this.rank, since: started };
     const exempt = exemptPlaces(this.#context.places);
     const candidates: SheddingRig[] = [];
     let others = 0;
@@ -363,7 +379,7 @@ export class RunningCurtailment implements OtherCurtailment {
     const figures = { rig: name, id: this.id, watts: Math.round(wanted) };
     const message =
       why === "wakes" ? coded("notices.curtailment.wakes", figures) : coded("notices.curtailment.silent", figures);
-    const key = `curtailment:${this.id}:${minerId}`;
+    const key = noticeKey(this.id, minerId);
     this.#context.notices.raise({
       key,
       minerId,
@@ -372,6 +388,13 @@ export class RunningCurtailment implements OtherCurtailment {
       message,
       severity: "warning",
     });
+  }
+
+  /** All is done. */
+  #close(at: number): void {
+    for (const minerId of this.#rigs.those(({ state }) => state === "failed"))
+      this.#context.notices.close(noticeKey(this.id, minerId));
+    this.#change({ state: "ended", restored: at, counts: countsOf(this.#rigs.all) });
   }
 
   #change(changes: Partial<StoredCurtailment>): void {
@@ -399,6 +422,9 @@ export class RunningCurtailment implements OtherCurtailment {
     }
   }
 }
+
+/** Stored, so it never changes. */
+const noticeKey = (id: number, minerId: number): string => `curtailment:${id}:${minerId}`;
 
 /** Whether its next reading may change what is known of a rig. */
 const isUnderWay = ({ state }: StoredCurtailedRig): boolean =>

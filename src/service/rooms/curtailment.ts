@@ -17,7 +17,7 @@ export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
 
 /** Less power for a time: by people, plans, signals, and the limits of places. */
 export function openCurtailment(core: Core, miners: Miners, { executor, holds, runOnRig }: Commands, rules: Rules) {
-  const { store, log, now, repeat, accessBook, shares, rates, places, devices } = core;
+  const { store, log, now, monotonicNow, repeat, accessBook, shares, rates, places, devices } = core;
   const { registry, notices, power } = miners;
   const { maintenance } = rules.automation;
   const scopes = {
@@ -30,7 +30,15 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     orders: new RigOrders({ power, runOnRig, now }),
     maintenanceOf: maintenance.over.bind(maintenance),
   };
-  const curtailments = new Curtailments({ ...scopes, curtailments: store.curtailments, notices, log, now, repeat });
+  const curtailments = new Curtailments({
+    ...scopes,
+    curtailments: store.curtailments,
+    notices,
+    log,
+    now,
+    repeat,
+    monotonicNow,
+  });
   executor.watch((command) => curtailments.onCommand(command));
   const plans = new CurtailmentPlans({
     store,
@@ -39,7 +47,7 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     scopeMistakes: rules.scopeMistakes,
     seesAll: (scope, access) => seesAll(scope, access, scopes),
   });
-  const limits = new PlaceLimits({ scopes, curtailments, notices, log, now });
+  const limits = new PlaceLimits({ scopes, curtailments, notices, log, now, monotonicNow });
   let stopLimits = (): void => undefined;
   return {
     curtailments,

@@ -101,3 +101,36 @@ describe("a rig of a curtailment", () => {
     expect(await bench.notifications()).toContainEqual(expect.stringContaining("has told it three times"));
   });
 });
+
+test("a rig that a person starts before the curtailment has told it anything is left alone", async () => {
+  const { bench, start, get, settles, ids, turn, mining } = await curtailmentBench([axeos, axeos]);
+  const [first = 0] = ids;
+  await bench.act(first, { action: "stop" });
+  await turn(10);
+  const { id } = await start(all);
+  await settles(async () => (await get(id)).rigs.reached === 1, "the other rig");
+  await bench.act(first, { action: "start" });
+  await turn(30);
+  await turn(30);
+  expect(await mining()).toEqual([true, false]);
+  expect((await get(id)).rigs).toMatchObject({ total: 2, reached: 1, due: 0, sent: 0 });
+});
+
+test("users who do not see all rigs of a curtailment neither see nor begin it", async () => {
+  const { bench, service, start, get, ids, turn } = await curtailmentBench([axeos, axeos]);
+  const group = (await service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
+  await service.changeMiner({ id: ids[0] ?? 0, group }, caller);
+  const user = { id: 0, name: "anna", privilege: "control" as const, groups: [group] };
+  const anna = { actor: "anna", userId: (await service.saveUser(user, caller)).id };
+  await turn(10);
+  const { id } = await start(all);
+  expect((await problem(service.getCurtailment({ id }, anna))).code).toBe("not.found");
+  expect((await problem(service.endCurtailment({ id }, anna))).code).toBe("not.found");
+  expect(await service.listCurtailments({ limit: 10 }, anna)).toEqual([]);
+  const asked = { ...all, reason: "peak" };
+  expect((await problem(service.startCurtailment(asked, anna))).code).toBe("user.forbidden");
+  const own = await service.startCurtailment({ ...asked, scope: { groups: ["Hall"] } }, anna);
+  expect((await service.listCurtailments({ limit: 10 }, anna)).map((each) => each.id)).toEqual([own.id]);
+  expect(await get(own.id)).toMatchObject({ actor: "anna", rigs: { total: 1 } });
+  await bench.idle();
+});
