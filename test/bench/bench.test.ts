@@ -35,7 +35,7 @@ describe("the command", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan, pair, large-pair\.\n/,
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules, settings, mcp, sites, scan, curtailment, pair, large-pair\.\n/,
       ),
     });
   });
@@ -111,6 +111,9 @@ describe("the report", () => {
       "sites.growth",
       "scan.24.seconds",
       "scan.22.seconds",
+      "curtailment.preview.us",
+      "curtailment.first.ms",
+      "curtailment.most.seconds",
       "pair.cpu.ratio",
       "pair.write.p99.ms",
       "pair.standby.cpu",

@@ -1,6 +1,7 @@
 import { bodies } from "./bodies.ts";
 import { killChildren } from "./child.ts";
 import { type Choice, choiceOf, usage } from "./choice.ts";
+import { curtailment } from "./curtailment.ts";
 import { dashboard } from "./dashboard.ts";
 import { events } from "./events.ts";
 import { figures, type PartName, shown } from "./figures.ts";
@@ -44,6 +45,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   mcp,
   sites,
   scan: scans,
+  curtailment,
   pair,
   "large-pair": largePair,
 };
