@@ -4,6 +4,7 @@ import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Database, Statement } from "./database.ts";
 import { StandbyRows } from "./standby-rows.ts";
 import type { Tables } from "./tables.ts";
+import { upsert } from "./upsert.ts";
 
 export type Stored<T> = T & {
   readonly id: number;
@@ -152,6 +153,12 @@ const parse = <T>(store: string, { name, schema }: RowKind<T>, row: Tables["reso
   }
 };
 
+const resourceRows = upsert(
+  "resource",
+  { collection: "text", id: "integer", owner: "text", key: "text", disabled: "integer", value: "text" },
+  ["collection", "id"],
+);
+
 class StoredCollection<T extends object> implements Collection<T> {
   readonly #database: Database;
   readonly #turns: Mutex;
@@ -281,7 +288,7 @@ class StoredCollection<T extends object> implements Collection<T> {
     return {
       statements: [
         ...removed.map((id) => this.#deletion(id)),
-        ...entries.map((each) => this.#upsert(each)),
+        ...(entries.length > 0 ? [resourceRows(entries.map((each) => this.#rowOf(each)))] : []),
         ...(last > this.#last ? [this.#counted(last)] : []),
       ],
       apply: () => {
@@ -297,13 +304,8 @@ class StoredCollection<T extends object> implements Collection<T> {
     return this.#database.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id);
   }
 
-  #upsert({ json, row }: Entry<T>): Statement {
-    const { id, owner, key } = row;
-    const columns = { owner, key, disabled: row.disabled ? 1 : 0, value: json };
-    return this.#database.tables
-      .insertInto("resource")
-      .values({ collection: this.#name, id, ...columns })
-      .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns));
+  #rowOf({ json, row: { id, owner, key, disabled } }: Entry<T>) {
+    return [this.#name, id, owner, key, disabled ? 1 : 0, json];
   }
 
   #counted(last: number): Statement {

@@ -23,7 +23,15 @@ export interface RigKeys {
 /** The rig of a row: its id, null for a new one; undefined if the row is mistaken. */
 export type Match = { readonly id: number | null } | undefined;
 
-type Keys = ReadonlyMap<KeyColumn, string>;
+/** Null: unknown, or not given. */
+type Keys = Readonly<Record<KeyColumn, string | null>>;
+
+const byColumn = <T>() => ({
+  uid: new Map<string, T>(),
+  mac: new Map<string, T>(),
+  serial: new Map<string, T>(),
+  address: new Map<string, T>(),
+});
 
 /**
  * Finds the rig of each row by its uid, MAC address, serial number or address. All that a row names must belong to one rig,
@@ -34,42 +42,32 @@ export function matched(
   rigs: readonly RigKeys[],
   mistakes: ImportMistake[],
 ): readonly Match[] {
-  const byKey = new Map(keyColumns.map((column) => [column, new Map<string, RigKeys[]>()]));
-  const ids = new Map<number, { readonly rig: RigKeys; readonly keys: Keys }>();
-  for (const rig of rigs) {
-    const keys = keysOfRig(rig);
-    ids.set(rig.id, { rig, keys });
-    for (const [column, key] of keys) {
-      const holders = byKey.get(column);
-      holders?.set(key, [...(holders.get(key) ?? []), rig]);
-    }
-  }
-  const addresses = byKey.get("address");
-  for (const rig of rigs) {
-    const key = rig.address === null ? "" : addressKey(storedAddress(rig.shownAddress));
-    if (key !== "" && addresses?.has(key) === false) addresses.set(key, [rig]);
-  }
+  const holders = holdersOf(rigs);
   const linesByRig = new Map<number, number>();
-  const linesByKey = new Map<string, number>();
+  const linesByKey = byColumn<number>();
   return rows.map((row) => {
     const at = (column: ImportColumn) => [columns.get(column) ?? null, column] as const;
     const before = mistakes.length;
     const keys = keysOfRow(row, at, mistakes);
     if (mistakes.length > before) return undefined;
-    const repeated = keyColumns.find((column) => linesByKey.has(keyText(column, keys)));
-    for (const column of keyColumns)
-      if (keys.has(column) && !linesByKey.has(keyText(column, keys))) linesByKey.set(keyText(column, keys), row.line);
     const wrong = (column: KeyColumn, what: Detail): undefined => {
       mistakes.push(mistakeAt(row.line, at(column), what));
       return undefined;
     };
-    if (repeated !== undefined)
-      return wrong(repeated, detail("import.twice", { line: linesByKey.get(keyText(repeated, keys)) ?? 0 }));
+    let repeated: { readonly column: KeyColumn; readonly line: number } | undefined;
+    for (const column of keyColumns) {
+      const key = keys[column];
+      if (key === null) continue;
+      const line = linesByKey[column].get(key);
+      if (line === undefined) linesByKey[column].set(key, row.line);
+      else repeated ??= { column, line };
+    }
+    if (repeated !== undefined) return wrong(repeated.column, detail("import.twice", { line: repeated.line }));
     let found: { readonly rig: RigKeys; readonly by: KeyColumn } | undefined;
-    for (const [column, key] of keys) {
-      const [holder, another] = byKey.get(column)?.get(key) ?? [];
+    for (const column of keyColumns) {
+      const holder = keys[column] === null ? undefined : holders[column].get(keys[column]);
       if (holder === undefined) continue;
-      if (another !== undefined) return wrong(column, detail("import.several"));
+      if (holder === "several") return wrong(column, detail("import.several"));
       if (found === undefined) found = { rig: holder, by: column };
       else if (found.rig.id !== holder.id)
         return wrong(
@@ -77,12 +75,12 @@ export function matched(
           detail("import.otherRig", { miner: holder.name, column: found.by, other: found.rig.name }),
         );
     }
-    if (found === undefined) return keys.has("address") ? { id: null } : wrong("address", detail("import.noAddress"));
+    if (found === undefined) return keys.address === null ? wrong("address", detail("import.noAddress")) : { id: null };
     const { rig, by } = found;
-    const known = ids.get(rig.id)?.keys;
-    for (const [column, key] of keys) {
-      const its = known?.get(column);
-      if (column !== "address" && its !== undefined && its !== key)
+    const known = keysOfRig(rig);
+    for (const column of keyColumns) {
+      const [key, its] = [keys[column], known[column]];
+      if (column !== "address" && key !== null && its !== null && its !== key)
         return wrong(
           column,
           detail("import.otherValue", { known: shownKey(rig, column), miner: rig.name, column: by }),
@@ -95,19 +93,31 @@ export function matched(
   });
 }
 
-const keyText = (column: KeyColumn, keys: Keys): string => `${column} ${keys.get(column) ?? ""}`;
+/** The rig of each key. The address without a port belongs to its rig at the shown one too, unless another has that. */
+function holdersOf(rigs: readonly RigKeys[]) {
+  const holders = byColumn<RigKeys | "several">();
+  for (const rig of rigs) {
+    const keys = keysOfRig(rig);
+    for (const column of keyColumns) {
+      const key = keys[column];
+      if (key !== null) holders[column].set(key, holders[column].has(key) ? "several" : rig);
+    }
+  }
+  for (const rig of rigs) {
+    const key = rig.address === null ? "" : addressKey(storedAddress(rig.shownAddress));
+    if (key !== "" && !holders.address.has(key)) holders.address.set(key, rig);
+  }
+  return holders;
+}
 
 const shownKey = (rig: RigKeys, column: Exclude<KeyColumn, "address">): string => rig[column] ?? "";
 
-function keysOfRig({ uid, mac, serial, address }: RigKeys): Keys {
-  const all = [
-    ["uid", uid],
-    ["mac", mac === null ? null : plainMac(mac)],
-    ["serial", serial],
-    ["address", address === null ? null : addressKey(address)],
-  ] as const;
-  return new Map(all.flatMap(([column, key]) => (key === null ? [] : [[column, key] as const])));
-}
+const keysOfRig = ({ uid, mac, serial, address }: RigKeys): Keys => ({
+  uid,
+  mac: mac === null ? null : plainMac(mac),
+  serial,
+  address: address === null ? null : addressKey(address),
+});
 
 type At = (column: ImportColumn) => readonly [number | null, string | null];
 
@@ -115,13 +125,12 @@ function keysOfRow({ line, cells }: TableRow, at: At, mistakes: ImportMistake[])
   const mac = cells.get("mac");
   if (mac !== undefined && plainMac(mac) === null) mistakes.push(mistakeAt(line, at("mac"), detail("import.mac")));
   const address = addressIn(cells.get("address"), (what) => mistakes.push(mistakeAt(line, at("address"), what)));
-  const keys = [
-    ["uid", cells.get("uid") ?? null],
-    ["mac", mac === undefined ? null : plainMac(mac)],
-    ["serial", cells.get("serial") ?? null],
-    ["address", address],
-  ] as const;
-  return new Map(keys.flatMap(([column, key]) => (key === null ? [] : [[column, key] as const])));
+  return {
+    uid: cells.get("uid") ?? null,
+    mac: mac === undefined ? null : plainMac(mac),
+    serial: cells.get("serial") ?? null,
+    address,
+  };
 }
 
 /** Twelve hexadecimal digits; null for anything else. */
