@@ -79,6 +79,7 @@ export const details = {
   "import.mac": "is not a MAC address such as 02:00:00:aa:bb:cc",
   "import.buildingTwice": "is another name of building; give one of them",
   "import.position": "must be a whole number from 1 to 1000",
+  "import.filePosition": "cannot be set: the configuration file declares this rig, and has no key for its position",
   "import.half": "needs {column} too",
   "import.taken": "is also the position of the rig in line {line}",
   "import.changed": "What the import would do has changed since its preview; send the file again",

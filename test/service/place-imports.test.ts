@@ -96,7 +96,7 @@ test("rigs are not unplaced if there are more than a table can list", () => {
 test("ten kinds of mistakes about places are reported at once, and nothing is imported", async () => {
   const host = ownHost();
   const bench = await openBench({
-    config: { miners: [{ address: `${host}:90`, location: { site: "Texas" } }] },
+    config: { miners: [90, 92].map((port) => ({ address: `${host}:${port}`, location: { site: "Texas" } })) },
   });
   const site = await bench.service.addPlace({ kind: "site", name: "Ohio", parentId: null, order: 0 }, caller);
   await bench.service.addPlace(
@@ -123,6 +123,7 @@ test("ten kinds of mistakes about places are reported at once, and nothing is im
       `${host}:90,Utah,,,,,,,`,
       `${host}:12,Ohio,,,,,,,no mac`,
       `${host}:9,Ohio,,,,,,,`,
+      `${host}:92,,,,,1,1,,`,
     ].join("\n"),
   );
   expect(mistakesOf(shown)).toEqual([
@@ -140,9 +141,54 @@ test("ten kinds of mistakes about places are reported at once, and nothing is im
     expect.stringMatching(/^13 - .* is declared by the configuration file; change it there$/),
     "14 mac is not a MAC address such as 02:00:00:aa:bb:cc",
     "15 address is the rig of line 10 again",
+    "16 rackRow cannot be set: the configuration file declares this rig, and has no key for its position",
   ]);
   expect(shown.id).toBeNull();
   expect(await paths(bench)).toEqual(["Ohio", "Ohio/Small", "Texas"]);
+});
+
+test("places of the defaults count as those of their rigs: rows that name them change nothing, others begin in them", async () => {
+  const host = ownHost();
+  const bench = await openBench({
+    config: { defaults: [{ range: host, location: { site: "Texas", container: "B1", slot: "3" } }] },
+  });
+  await bench.service.addMiner({ address: `${host}:1` }, caller);
+  await bench.service.addMiner({ address: `${host}:2` }, caller);
+  const head = "address,site,building,rack,rackRow,rackColumn";
+  const shown = await preview(
+    bench,
+    `${head}\n${host}:1,texas,B1,,,\n${host}:2,,,R7,2,1\n${host}:3,Texas,,,,\n${host}:4,,,R7,2,2\n${host}:5,,,,1,1`,
+  );
+  expect([
+    mistakesOf(shown),
+    shown.rows.map(({ state, changes }) => [state, changes.map(({ field }) => field)]),
+  ]).toEqual([
+    [],
+    [
+      ["same", []],
+      ["changed", ["rack", "rackRow", "rackColumn"]],
+      ["added", ["address"]],
+      ["added", ["address", "rack", "rackRow", "rackColumn"]],
+      ["added", ["address", "rackRow", "rackColumn"]],
+    ],
+  ]);
+  await commit(bench, shown);
+  expect((await table(bench)).split("\r\n").slice(1, -1)).toEqual([
+    `,,,${host}:1,,Texas,B1,,,3,,,,`,
+    `,,,${host}:2,,Texas,B1,,R7,3,2,1,,`,
+    `,,,${host}:3,,Texas,B1,,,3,,,,`,
+    `,,,${host}:4,,Texas,B1,,R7,3,2,2,,`,
+    `,,,${host}:5,,Texas,B1,,,3,1,1,,`,
+  ]);
+  // What a rig sets itself is still empty where the defaults put it.
+  expect(bench.store.miners.all().map(({ placeId, slot }) => placeId === null && slot === null)).toEqual([
+    true,
+    false,
+    true,
+    false,
+    false,
+  ]);
+  expect((await preview(bench, await table(bench))).counts).toEqual({ added: 0, changed: 0, same: 5, error: 0 });
 });
 
 test("rigs that are not in the table keep their place, or lose it and stay; a change since the preview refuses it", async () => {

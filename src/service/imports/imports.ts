@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
-  type ExportedMiner,
   type ImportMistake,
   type ImportPreview,
   type ImportRow,
+  longestImport,
   mostImportMistakes,
   mostImportRows,
 } from "../../contract/imports.ts";
@@ -16,12 +17,13 @@ import { blankMiner } from "../miners/declared-miner.ts";
 import { groupFinder, groupPaths } from "../miners/groups.ts";
 import { newRow, patchOf } from "../miners/miner-input.ts";
 import type { MinerContext } from "../miners/miners.ts";
-import { checkPosition, takenBy, visiblePlaces } from "../miners/placement.ts";
+import { checkPosition, shownPlacement, takenBy, visiblePlaces } from "../miners/placement.ts";
 import { chainOf, type PlaceBook, type PlaceChain } from "../places/place-book.ts";
 import { type Placement, Placing } from "../places/placing.ts";
 import type { Access } from "../users/access.ts";
 import { mistakeAt, type RigTable, rigTable } from "./csv-table.ts";
-import { type Plan, planOf, tagsCell } from "./plan.ts";
+import { exported } from "./exported.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { type Match, matched, type RigKeys } from "./rig-index.ts";
 import { lostPlacement, type PresentPlacement } from "./row-placement.ts";
 
@@ -38,17 +40,18 @@ interface ImportTable extends RigTable {
 }
 
 interface Preview {
-  readonly table: ImportTable;
-  readonly rows: readonly ImportRow[];
+  readonly input: Input<"previewImport">;
+  /** Of the rows that it showed. The text and this take a tenth of the memory of the rows. */
+  readonly digest: string;
   readonly userId: number | null;
   readonly actor: string;
   /** Epoch ms. */
   readonly expires: number;
 }
 
-/** Previews that are kept, the rows that they may have together, and for how many ms. */
+/** Previews that are kept, the characters that their files may have together, and for how many ms. */
 const keptPreviews = 20;
-const keptRows = 2 * mostImportRows;
+const keptText = 2 * longestImport;
 const keptMs = 600_000;
 
 /** Lists of rigs, in and out. Previews are kept in memory: a restart drops them. */
@@ -57,34 +60,34 @@ export function importOperations(context: ImportContext): ImportOperations {
   const previews = new Map<number, Preview>();
   let lastId = 0;
   const forgetOld = (): void => {
-    let [count, rows] = [0, 0];
+    let [count, text] = [0, 0];
     for (const [id, preview] of [...previews].toReversed()) {
       count += 1;
-      rows += preview.rows.length;
-      if (preview.expires <= context.now() || count > keptPreviews || (count > 1 && rows > keptRows))
+      text += preview.input.csv.length;
+      if (preview.expires <= context.now() || count > keptPreviews || (count > 1 && text > keptText))
         previews.delete(id);
     }
   };
   return {
-    exportMiners: async (_input, caller) => ({ list: exported(context, accessBook.of(caller)) }),
+    exportMiners: async (_input, caller) => ({ list: exported(context, accessBook.of(caller), ({ row }) => row) }),
     exportPlaces: async (_input, caller) => ({
-      list: exported(context, accessBook.of(caller)).map(
+      list: exported(context, accessBook.of(caller), ({ facts }) => shownPlacement(facts)).map(
         ({ container, group: _group, interval: _interval, login: _login, nameplate: _nameplate, ...rig }) => ({
           ...rig,
           building: container,
         }),
       ),
     }),
-    previewImport: async ({ csv, omitted }, caller) => {
+    previewImport: async (input, caller) => {
       const access = accessBook.of(caller);
-      const table = { ...rigTable(csv), omitted };
+      const table = tableOf(input);
       const { plan, mistakes } = planFor(table, context, access);
       const expires = context.now() + keptMs;
       let id: number | null = null;
       if (mistakes.length === 0) {
         lastId += 1;
         id = lastId;
-        previews.set(id, { table, rows: plan.rows, ...ownerOf(access, caller), expires });
+        previews.set(id, { input, digest: digestOf(plan.rows), ...ownerOf(access, caller), expires });
         forgetOld();
       }
       return presented(table, plan.rows, mistakes, { id, expires });
@@ -95,8 +98,8 @@ export function importOperations(context: ImportContext): ImportOperations {
       const preview = previews.get(id);
       if (preview === undefined || !isDeepStrictEqual(ownerOf(access, caller), ownerIn(preview)))
         throw notFound("preview", id);
-      const { plan, placing, mistakes } = planFor(preview.table, context, access);
-      if (mistakes.length > 0 || !isDeepStrictEqual(plan.rows, preview.rows))
+      const { plan, placing, mistakes } = planFor(tableOf(preview.input), context, access);
+      if (mistakes.length > 0 || digestOf(plan.rows) !== preview.digest)
         throw new RigbridgeError("not.possible", detail("import.changed"));
       previews.delete(id);
       const rows = await store.miners.addAndChange(plan.added, plan.changed, placing.changes);
@@ -116,6 +119,14 @@ export function importOperations(context: ImportContext): ImportOperations {
 /** Only who asked for a preview can commit it. */
 const ownerOf = ({ userId }: Access, { actor }: Caller) => ({ userId, actor });
 const ownerIn = ({ userId, actor }: Preview) => ({ userId, actor });
+
+const tableOf = ({ csv, omitted }: Preview["input"]): ImportTable => ({ ...rigTable(csv), omitted });
+
+function digestOf(rows: readonly ImportRow[]): string {
+  const hash = createHash("sha256");
+  for (const row of rows) hash.update(JSON.stringify(row));
+  return hash.digest("hex");
+}
 
 /** What an import would do now. */
 function planFor(table: ImportTable, context: ImportContext, access: Access) {
@@ -153,12 +164,13 @@ function planFor(table: ImportTable, context: ImportContext, access: Access) {
         };
         return {
           row,
-          placement: presentPlacement(row, places),
+          placement: presentPlacement(shownPlacement(facts), places),
           name: facts.name,
           shownAddress: facts.host.description,
           group: paths.get(row.groupId) ?? null,
         };
       },
+      placementOfNew: (rig) => presentPlacement(registry.defaultPlacement(rig), places),
       group: (name) => {
         const found = find(name);
         if (typeof found === "number") return { id: found, path: paths.get(found) ?? name };
@@ -170,6 +182,8 @@ function planFor(table: ImportTable, context: ImportContext, access: Access) {
         const placeId = placeOf(chain, now, placing);
         const kept = placeId === now.placeId ? now.position : null;
         const placement = { placeId, slot, position: position ?? kept };
+        if (position != null && id !== null && store.miners.get(id)?.owner === "file")
+          throw invalid("position.row", detail("import.filePosition"));
         checkPosition(placement, places);
         placing.put(id, placement, line);
         return placement;
@@ -276,33 +290,4 @@ function presented(
     mistakes: listed,
     moreMistakes: mistakes.length - listed.length,
   };
-}
-
-function exported({ registry, store, places }: ImportContext, access: Access): ExportedMiner[] {
-  const paths = groupPaths(store.groups, access);
-  return enabled(store.miners).flatMap((row) => {
-    const state = registry.visible(row.id, access)?.rig.state;
-    if (state === undefined) return [];
-    const { site, building, row: inRow, rack } = chainOf(places.get(row.placeId));
-    return {
-      uid: state.uid,
-      mac: state.identity?.mac ?? null,
-      serial: state.identity?.serial ?? null,
-      address: row.address,
-      name: row.name,
-      group: paths.get(row.groupId) ?? null,
-      site,
-      container: building,
-      row: inRow,
-      rack,
-      slot: row.slot,
-      rackRow: row.position?.row ?? null,
-      rackColumn: row.position?.column ?? null,
-      tags: tagsCell(row.tags),
-      driver: row.driver,
-      interval: row.interval,
-      login: row.login === "" ? null : row.login,
-      nameplate: row.powerNameplate,
-    };
-  });
 }

@@ -9,6 +9,7 @@ import { messageOf, worded } from "../../contract/wording.ts";
 import { formatAddress, parseAddress, storedAddress } from "../../link/address.ts";
 import type { Detail } from "../../messages/coded-text.ts";
 import type { StoredMiner } from "../../store/index.ts";
+import { blankMiner } from "../miners/declared-miner.ts";
 import { hasLogin } from "../miners/miner-settings.ts";
 import type { Placement } from "../places/placing.ts";
 import { mistakeAt, type RigTable, type TableRow } from "./csv-table.ts";
@@ -42,7 +43,7 @@ const fields = z.object({
 /** A rig as it is now. */
 export interface PresentRig {
   readonly row: Omit<StoredMiner, "uid" | "offlineExpected" | "supply" | "power">;
-  /** Its own, without defaults. */
+  /** Where it is shown: in the place of the defaults if it has none of its own. */
   readonly placement: PresentPlacement;
   /** As it is shown, also if it is that of the rig itself. */
   readonly name: string;
@@ -58,6 +59,8 @@ export interface GroupOfRow {
 
 export interface PlanContext {
   readonly present: (id: number) => PresentRig;
+  /** Where the defaults put a new rig. */
+  readonly placementOfNew: (rig: Pick<StoredMiner, "address" | "groupId">) => PresentPlacement;
   /** A group by its name or path. Throws `input.invalid`. */
   readonly group: (name: string) => GroupOfRow;
   /** The checks of `addMiner` and `changeMiner`, which throw. */
@@ -98,7 +101,7 @@ export function planOf(
     const present = match?.id == null ? undefined : context.present(match.id);
     const name = row.cells.get("name") ?? present?.name ?? row.cells.get("address") ?? [...row.cells.values()][0] ?? "";
     const shown = { line: row.line, miner: match?.id ?? null, name };
-    const now = present?.placement ?? unplaced;
+    const now = present?.placement ?? (match === undefined ? unplaced : context.placementOfNew(newRig(row, group)));
     const placement = wantedPlacement(row, now, wrong);
     if (match === undefined || mistakes.length > before) return { ...shown, state: "error", changes: [] };
     const changes: ImportChange[] = [];
@@ -120,6 +123,11 @@ export function planOf(
   });
   return { rows: planned, added, changed };
 }
+
+const newRig = ({ cells }: TableRow, group: GroupOfRow | undefined) => ({
+  address: cells.get("address") ?? "",
+  groupId: group?.id ?? blankMiner.groupId,
+});
 
 type Wanted = z.infer<typeof fields>;
 
@@ -190,9 +198,10 @@ function differences(
     return true;
   };
   const written = cells.get("address");
-  const address = written === undefined ? undefined : formatAddress(parseAddress(written));
-  const before = now === undefined ? null : formatAddress(storedAddress(now.address));
-  const moves = written !== present?.shownAddress && differs("address", before, address);
+  const isWhereItIs = written === undefined || written === present?.shownAddress || written === now?.address;
+  const address = isWhereItIs ? undefined : formatAddress(parseAddress(written));
+  const before = isWhereItIs || now === undefined ? null : formatAddress(storedAddress(now.address));
+  const moves = differs("address", before, address);
   const renames = differs("name", present?.name ?? null, wanted.name);
   const { group } = wanted;
   const regroups = group?.id !== now?.groupId && differs("group", present?.group ?? null, group?.path);

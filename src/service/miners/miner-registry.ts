@@ -19,6 +19,7 @@ import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import { nowhere, type PlaceBook } from "../places/place-book.ts";
+import type { Placement } from "../places/placing.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
 import {
@@ -32,7 +33,7 @@ import {
   readSettingsOf,
 } from "./declared-miner.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
-import { withDefaults } from "./miner-defaults.ts";
+import { defaultPlacement, withDefaults } from "./miner-defaults.ts";
 import { type DisplayEvents, MinerDisplay } from "./miner-display.ts";
 import { type Entry, MinerEntries } from "./miner-entries.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
@@ -342,6 +343,12 @@ export class MinerRegistry extends MinerEntries {
   /** Applies the logins and defaults of the settings, and where groups lie, to all miners; call `arrange` after it. */
   renew(): void {
     for (const miner of enabled(this.#options.store.miners)) this.put(miner);
+  }
+
+  /** Where the defaults put a miner that is being added, unless it gets a place of its own. */
+  defaultPlacement(miner: Pick<Row, "address" | "groupId">): Placement {
+    const { settings, store, places } = this.#options;
+    return defaultPlacement(miner, settings.defaults, store.groups, places);
   }
 
   #complete(miner: Row): Row {

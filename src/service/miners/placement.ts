@@ -10,6 +10,7 @@ import type { Placement, Placing, PositionConflict } from "../places/placing.ts"
 import type { Access } from "../users/access.ts";
 import { blankMiner } from "./declared-miner.ts";
 import type { MinerEntries } from "./miner-entries.ts";
+import type { MinerFacts } from "./present-miner.ts";
 
 export interface PlacementContext {
   readonly places: PlaceBook;
@@ -35,7 +36,10 @@ export function placementOf(
     placement = { ...placement, placeId, position: null };
   }
   // A rig that has its place from the defaults gets a position in it, and with it the place itself.
-  else if (placement.placeId === null && position != null) placement = shownPlacement(existing, context, access);
+  else if (placement.placeId === null && position != null && existing !== null) {
+    const facts = context.registry.visible(existing.id, access)?.facts;
+    if (facts !== undefined) placement = shownPlacement(facts);
+  }
   const { slot } = placement;
   const placed = { placeId: placement.placeId, position: position === undefined ? placement.position : position, slot };
   checkPosition(placed, context.places);
@@ -44,15 +48,11 @@ export function placementOf(
 }
 
 /** Where a miner is shown: in the place of the defaults if it has none itself. */
-function shownPlacement(
-  existing: Stored<StoredMiner> | null,
-  { registry }: PlacementContext,
-  access: Access,
-): Placement {
-  const facts = existing === null ? undefined : registry.visible(existing.id, access)?.facts;
-  if (facts === undefined) return existing ?? blankMiner;
-  return { placeId: facts.placeId, position: facts.position, slot: facts.location.slot };
-}
+export const shownPlacement = ({ placeId, position, location }: MinerFacts): Placement => ({
+  placeId,
+  position,
+  slot: location.slot,
+});
 
 function checkPlace(id: number, { places, registry }: PlacementContext, access: Access): void {
   if (places.get(id) === undefined || visiblePlaces(places, registry, access)?.has(id) === false)
