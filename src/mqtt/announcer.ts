@@ -1,3 +1,4 @@
+import type { Place } from "../contract/place-operations.ts";
 import type { FacilityDeviceState, Group, Miner } from "../contract/resources.ts";
 import type { DisplayUnit, MinerWithUid } from "./miner-state.ts";
 
@@ -14,6 +15,8 @@ export interface Announcer {
   farm(miners: readonly Miner[], display: DisplayUnit | null, unnamed?: number): void;
   /** All facility devices, as now read; those that are missing were removed. */
   facility(devices: readonly FacilityDeviceState[]): void;
+  /** All sites, as now read; those that are missing were removed. */
+  sites(sites: readonly Place[]): void;
   /** The miner was removed: its announcement is cleared. */
   minerRemoved(uid: string): void;
   groupRemoved(id: number): void;

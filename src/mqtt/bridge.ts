@@ -21,6 +21,7 @@ import { handover, type StateLink } from "./handover.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
+import { PlaceTopics } from "./places.ts";
 import { Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
 import { Responder } from "./responder.ts";
@@ -67,8 +68,8 @@ export interface Bridge {
 const tickMs = 500;
 /** Interval of reading the counts of notifications: no event reports that the service dropped old ones. */
 const countsIntervalMs = 60_000;
-/** Interval of reading the facility devices. */
-const facilityIntervalMs = 10_000;
+/** Interval of reading the facility devices and the sums of places. */
+const sumsIntervalMs = 10_000;
 /** Several reasons to read the counts within this time cause one read. */
 const countsDelayMs = 300;
 
@@ -117,7 +118,8 @@ class RunningBridge implements Bridge {
   readonly #publishing: Publishing;
   readonly #announcer: Announcer | null;
   readonly #facility: FacilityTopics;
-  readonly #facilityTimer: NodeJS.Timeout;
+  readonly #places: PlaceTopics;
+  readonly #sumsTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #tickTimer: NodeJS.Timeout;
@@ -186,6 +188,16 @@ class RunningBridge implements Bridge {
       qos: settings.qos,
       now,
     });
+    this.#places = new PlaceTopics({
+      service,
+      connection: this.#states,
+      topics,
+      announcer: this.#announcer,
+      unread: () => (this.#publishing.isRead ? this.#publishing.unread() : null),
+      qos: settings.qos,
+      interval: settings.interval,
+      now,
+    });
     const responder = new Responder({
       connection,
       log,
@@ -197,7 +209,7 @@ class RunningBridge implements Bridge {
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
-    const staleTopics = new StaleTopics(connection, topics, this.#publishing, this.#facility);
+    const staleTopics = new StaleTopics(connection, topics, this.#publishing, this.#facility, this.#places);
     const { claimDelays: delays } = options;
     this.#claim = new Claim({
       connection,
@@ -248,6 +260,7 @@ class RunningBridge implements Bridge {
           this.#features = lists.features;
           this.#publishing.read(lists);
           this.#facility.follow(lists.features);
+          this.#places.follow(lists.features);
           if (isOther) this.#publishInfo();
           this.#setState("online");
         },
@@ -263,9 +276,13 @@ class RunningBridge implements Bridge {
     );
     this.#tickTimer = setInterval(() => {
       this.#publishing.tick();
+      this.#places.tick();
       if (this.#announcer === null && this.#publishing.isComplete) staleTopics.sweep();
     }, tickMs);
-    this.#facilityTimer = setInterval(() => void this.#facility.read(), facilityIntervalMs);
+    this.#sumsTimer = setInterval(() => {
+      void this.#facility.read();
+      void this.#places.read();
+    }, sumsIntervalMs);
     this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
     void this.ended.then(() => {
       continued?.end();
@@ -300,7 +317,7 @@ class RunningBridge implements Bridge {
     this.#closing.abort();
     clearInterval(this.#tickTimer);
     clearInterval(this.#countsTimer);
-    clearInterval(this.#facilityTimer);
+    clearInterval(this.#sumsTimer);
     clearTimeout(this.#countsDelay);
     this.#announcer?.close();
   }
@@ -313,6 +330,7 @@ class RunningBridge implements Bridge {
     this.#publishCountsSoon();
     void this.#publishing.publishAll();
     void this.#facility.read(true);
+    void this.#places.read(true);
   }
 
   /** The state is "online" only while the service is watched: the published data may be outdated otherwise. */

@@ -45,7 +45,7 @@ function urgencyOfField(field: string, before: Value | undefined, after: Value):
 }
 
 /**
- * The kind of a figure; `derived` ones move with others. Counts of miners and found blocks are published at once, like
+ * The kind of a figure; `derived` ones move with others. Counts of miners, alarms and found blocks are published at once, like
  * the event of a found block.
  */
 type Nature = PropertyKind | "prompt" | "derived";
@@ -59,7 +59,7 @@ function natureOf(field: string): Nature {
 }
 
 function findNature(field: string): Nature {
-  if (/^(miners(_|$)|found_blocks$)/.test(field)) return "prompt";
+  if (/^(miners(_|$)|rigs$|alarms$|found_blocks$)/.test(field)) return "prompt";
   const key = field.replace(/^(board|fan)_\d+/, "$1");
   const property = Object.entries<Property>(properties).find(([name]) => name === key)?.[1];
   if (property === undefined) return "derived";

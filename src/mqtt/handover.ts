@@ -22,7 +22,7 @@ export function handover(connection: MqttLink, topics: Topics): StateLink & { re
   const end = readRetained({
     connection,
     filters: [
-      ...[miner.state, miner.availability, group.state, facility.state, facility.availability],
+      ...[miner.state, miner.availability, group.state, facility.state, facility.availability, topics.place("+")],
       ...[topics.summary, topics.notifications],
     ],
     quietMs,

@@ -84,6 +84,11 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     for (const { miner } of this.#miners.values()) yield miner;
   }
 
+  /** Whether the miners of the farm were read. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
   /** The miners whose state is not known yet. */
   unread(): readonly Miner[] {
     return [...this.#unnamed.values(), ...this.#unread.values()];

@@ -94,12 +94,15 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
   const { base } = settings;
   const { prefix } = homeAssistantSettings(settings);
   const own = topicsOf(base);
-  const [miner, group] = [own.miner("+"), { state: `${base}/group/+/state` }];
+  const [miner, group, facility] = [own.miner("+"), own.group("+"), own.facility("+")];
   const filters = [
     ...discoveryFilters(prefix),
     miner.state,
     miner.availability,
     group.state,
+    facility.state,
+    facility.availability,
+    own.place("+"),
     own.summary,
     own.notifications,
     own.state,

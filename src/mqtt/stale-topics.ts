@@ -1,5 +1,6 @@
 import type { FacilityTopics } from "./facility.ts";
 import type { MqttLink } from "./mqtt-link.ts";
+import type { PlaceTopics } from "./places.ts";
 import type { Publishing } from "./publishing.ts";
 import { readRetained } from "./read-retained.ts";
 import type { Topics } from "./topics.ts";
@@ -9,21 +10,29 @@ const quietMs = 3_000;
 
 const retainedOfThings = [
   ...["miner/+/availability", "miner/+/state", "group/+/state"],
-  ...["facility/+/availability", "facility/+/state"],
+  ...["facility/+/availability", "facility/+/state", "place/+/state"],
 ];
 
-/** Clears, once, what an earlier run retained for miners, groups and facility devices that no longer exist. */
+/** Clears, once, what an earlier run retained for miners, groups, facility devices and places that no longer exist. */
 export class StaleTopics {
   readonly #connection: MqttLink;
   readonly #publishing: Publishing;
   readonly #facility: Pick<FacilityTopics, "has">;
+  readonly #places: Pick<PlaceTopics, "has">;
   readonly #root: string;
   #isDone = false;
 
-  constructor(connection: MqttLink, topics: Topics, publishing: Publishing, facility: Pick<FacilityTopics, "has">) {
+  constructor(
+    connection: MqttLink,
+    topics: Topics,
+    publishing: Publishing,
+    facility: Pick<FacilityTopics, "has">,
+    places: Pick<PlaceTopics, "has">,
+  ) {
     this.#connection = connection;
     this.#publishing = publishing;
     this.#facility = facility;
+    this.#places = places;
     this.#root = topics.summary.slice(0, topics.summary.lastIndexOf("/"));
   }
 
@@ -51,6 +60,7 @@ export class StaleTopics {
   #isStale(topic: string): boolean {
     const [thing, id = ""] = topic.slice(this.#root.length + 1).split("/");
     if (thing === "facility") return this.#facility.has(id) === false;
+    if (thing === "place") return this.#places.has(id) === false;
     return this.#publishing.has(thing === "group" ? "group" : "miner", id) === false;
   }
 }

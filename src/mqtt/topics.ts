@@ -17,6 +17,8 @@ export interface Topics {
   readonly group: (id: number | "+") => ThingTopics;
   /** The state and availability of a facility device, which takes no commands. */
   readonly facility: (key: string) => Pick<ThingTopics, "state" | "availability">;
+  /** The state of a place. */
+  readonly place: (uid: string) => string;
   /** Topics for commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
   /** Filters of the command topics of miners, groups and the farm. */
@@ -64,6 +66,7 @@ export function topicsOf(base: string): Topics {
     miner: (uid) => thing(`${base}/miner/${uid}`),
     group: (id) => thing(`${base}/group/${id}`),
     facility: (key) => thing(`${base}/facility/${key}`),
+    place: (uid) => `${base}/place/${uid}/state`,
     farm: thing(`${base}/farm`),
     commands: things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
     requests: [`${base}/bridge/request/+`, bridge.action, bridge.logLevel],

@@ -47,6 +47,7 @@ describe("the page on MQTT", () => {
       ...[topics.state, topics.info, topics.waiting, topics.summary],
       ...[miner.state, miner.availability, miner.event, miner.response],
       ...[topics.group(1).state, topics.facility("main").state, topics.facility("main").availability],
+      topics.place("6fd21c0b8a93"),
       ...[topics.notification, topics.notifications, topics.bridge.response],
       topics.response("listMiners"),
     ]);

@@ -1,4 +1,5 @@
 import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
+import type { Place } from "../../contract/place-operations.ts";
 import type { FacilityDeviceState, Group, ManualAction, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { Announcer } from "../announcer.ts";
@@ -16,13 +17,16 @@ import {
   farmId,
   groupId,
   isFacilityId,
+  isSiteId,
   minerId,
+  siteId,
 } from "./device.ts";
 import { Discovery } from "./discovery.ts";
 import { facilityConfig } from "./facility-device.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
 import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
+import { siteConfig } from "./site-device.ts";
 
 export interface AnnouncerOptions {
   readonly connection: Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "settled" | "isConnected">;
@@ -106,7 +110,10 @@ class HomeAssistant implements Announcer {
   #farm: Farm | null = null;
   /** Null before they are known. */
   #facility: readonly FacilityDeviceState[] | null = null;
-  #isFacilityChanged = false;
+  /** Null before they are known. */
+  #sites: readonly Place[] | null = null;
+  /** Facility devices and sites may have changed: both are announced together. */
+  #areOthersChanged = false;
   /** New devices, and those that may have changed. */
   readonly #changed = new Set<Key>();
   /** Announced devices that may have changed; lower priority. */
@@ -173,7 +180,16 @@ class HomeAssistant implements Announcer {
     if (namesOf(this.#facility) !== namesOf(devices)) this.#objectIds = null;
     this.#facility = devices;
     // What has not changed is not published again.
-    this.#isFacilityChanged = true;
+    this.#areOthersChanged = true;
+    this.#flushSoon();
+  }
+
+  sites(sites: readonly Place[]): void {
+    const namesOf = (all: readonly Place[] | null) => JSON.stringify(all?.map(({ uid, name }) => [uid, name]));
+    if (namesOf(this.#sites) === namesOf(sites)) return;
+    this.#objectIds = null;
+    this.#sites = sites;
+    this.#areOthersChanged = true;
     this.#flushSoon();
   }
 
@@ -258,6 +274,9 @@ class HomeAssistant implements Announcer {
       ...(this.#facility ?? []).map(
         ({ key, name }): NamedDevice => ({ id: facilityId(base, key), kind: "facility", key, name }),
       ),
+      ...(this.#sites ?? []).map(
+        ({ uid, name }): NamedDevice => ({ id: siteId(base, uid), kind: "site", key: uid, name }),
+      ),
     ]);
     return this.#objectIds;
   }
@@ -301,7 +320,7 @@ class HomeAssistant implements Announcer {
     if (this.#farm !== null) this.#changed.add(farm);
     for (const id of this.#groups.keys()) this.#changed.add(id);
     for (const uid of this.#miners.keys()) this.#changed.add(uid);
-    this.#isFacilityChanged = true;
+    this.#areOthersChanged = true;
     this.#flushSoon(ms);
   }
 
@@ -322,7 +341,7 @@ class HomeAssistant implements Announcer {
   #flush(): void {
     const [scope, context] = [this.#scope, this.#context];
     if (this.#startAnnouncing(farm)) this.#announceFarm(context);
-    if (this.#isFacilityChanged) this.#announceFacility(context);
+    if (this.#areOthersChanged) this.#announceOthers(context);
     const groups = [...this.#groups.values()].filter(({ group }) => this.#startAnnouncing(group.id));
     groups.sort((a, b) => depthOf(scope, a.group) - depthOf(scope, b.group));
     for (const group of groups) this.#announceGroup(group, scope, context);
@@ -361,16 +380,22 @@ class HomeAssistant implements Announcer {
     this.#discovery.publish(bridgeId(this.#base), bridgeConfig({ canCommand: settings.requests, canRestart }, context));
   }
 
-  #announceFacility(context: DeviceContext): void {
-    this.#isFacilityChanged = false;
-    if (this.#facility === null) return;
-    const here = new Set(this.#facility.map(({ key }) => facilityId(this.#base, key)));
-    for (const id of this.#discovery.ids)
-      if (isFacilityId(this.#base, id) && !here.has(id)) this.#discovery.publish(id, null);
-    for (const each of this.#facility) {
-      const id = facilityId(this.#base, each.key);
-      this.#discovery.publish(id, facilityConfig(each, this.#discovery.previous(id), context));
+  /** Announces facility devices and sites, and removes those that no longer exist, once they are known. */
+  #announceOthers(context: DeviceContext): void {
+    this.#areOthersChanged = false;
+    const base = this.#base;
+    const configs = new Map([
+      ...(this.#facility ?? []).map((each) => {
+        const id = facilityId(base, each.key);
+        return [id, facilityConfig(each, this.#discovery.previous(id), context)] as const;
+      }),
+      ...(this.#sites ?? []).map((each) => [siteId(base, each.uid), siteConfig(each, context)] as const),
+    ]);
+    for (const id of this.#discovery.ids) {
+      const isKnown = isFacilityId(base, id) ? this.#facility !== null : isSiteId(base, id) && this.#sites !== null;
+      if (isKnown && !configs.has(id)) this.#discovery.publish(id, null);
     }
+    for (const [id, config] of configs) this.#discovery.publish(id, config);
   }
 
   #announceGroup({ group, miners, display }: GroupEntry, scope: Scope, context: DeviceContext): void {
@@ -420,9 +445,9 @@ class HomeAssistant implements Announcer {
       ...groups.map(({ id }) => groupId(this.#base, id)),
       ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);
-    // Facility devices are removed once they are known.
-    for (const id of this.#discovery.ids)
-      if (!current.has(id) && !isFacilityId(this.#base, id)) this.#discovery.publish(id, null);
+    // Facility devices and sites are removed once they are known.
+    const isOther = (id: string): boolean => isFacilityId(this.#base, id) || isSiteId(this.#base, id);
+    for (const id of this.#discovery.ids) if (!current.has(id) && !isOther(id)) this.#discovery.publish(id, null);
     this.#options.swept?.();
   }
 }

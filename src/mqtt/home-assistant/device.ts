@@ -41,13 +41,17 @@ export const groupId = (base: string, id: number): string => `${root(base)}_grou
 export const farmId = (base: string): string => `${root(base)}_farm`;
 export const facilityId = (base: string, key: string): string => `${root(base)}_facility_${key}`;
 export const isFacilityId = (base: string, id: string): boolean => id.startsWith(facilityId(base, ""));
+export const siteId = (base: string, uid: string): string => `${root(base)}_site_${uid}`;
+export const isSiteId = (base: string, id: string): boolean => id.startsWith(siteId(base, ""));
 export const bridgeId = (base: string): string => `${root(base)}_bridge`;
 const root = (base: string): string => base.replaceAll("/", "_");
 
 /** Whether a device's id is one of those above. */
 export const isOwnId = (base: string, id: string): boolean =>
   id.startsWith(`${root(base)}_`) &&
-  /^(farm|bridge|group_\d+|miner_[a-z0-9-]+|facility_[a-z0-9_-]+)$/.test(id.slice(root(base).length + 1));
+  /^(farm|bridge|group_\d+|miner_[a-z0-9-]+|facility_[a-z0-9_-]+|site_[a-z0-9-]+)$/.test(
+    id.slice(root(base).length + 1),
+  );
 
 /** The device of a miner, with an entity for each property it reports or control it has. */
 export function deviceConfig(

@@ -1,8 +1,8 @@
 /** A device with entity ids derived from its name. */
 export interface NamedDevice {
   readonly id: string;
-  readonly kind: "miner" | "group" | "farm" | "facility";
-  /** The uid of a miner, the id of a group or the key of a facility device, to distinguish devices with the same name. */
+  readonly kind: "miner" | "group" | "farm" | "facility" | "site";
+  /** The uid of a miner or site, the id of a group or the key of a facility device, to distinguish devices of one name. */
   readonly key: string;
   readonly name: string;
 }
