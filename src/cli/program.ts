@@ -12,6 +12,7 @@ const commands = {
   export: async () => (await import("./import.ts")).exportCommand(),
   places: async () => (await import("./places.ts")).placesCommand(),
   locate: async () => (await import("./places.ts")).locateCommand(),
+  sightings: async () => (await import("./sightings.ts")).sightingsCommand(),
   remove: async () => (await import("./remove.ts")).removeCommand(),
   act: async () => (await import("./act.ts")).actCommand(),
   notifications: async () => (await import("./notifications.ts")).notificationsCommand(),

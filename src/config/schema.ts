@@ -253,6 +253,13 @@ export const ScanSettings = z.strictObject({
     .describe(
       "listen for rigs that report themselves, by UDP on the ports 14235 (the IP Report button of an Antminer) and 8888 (WhatsMiner)",
     ),
+  leases: z
+    .array(z.string().min(1).max(1000))
+    .max(16)
+    .default([])
+    .describe(
+      "files that say which addresses are in use, read every minute: the leases of dnsmasq, ISC dhcpd or Kea (CSV), or /proc/net/arp; rigs there that are new or have moved are offered",
+    ),
   logins: z
     .array(name)
     .max(500)

@@ -137,6 +137,7 @@ import {
   TestSettingsBody,
   TopicList,
 } from "./settings.ts";
+import { Sighting, SightingBody } from "./sightings.ts";
 import { Site, SiteToken } from "./sites.ts";
 import { Key } from "./steps.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
@@ -615,6 +616,22 @@ export const operations = {
     summary: "Cancels a scan",
     params: byIdOf("scan"),
     reply: ActionReply,
+    extension,
+  }),
+  listSightings: get("/api/sightings", closed, {
+    scope: "own",
+    summary:
+      "Rigs at addresses to which a report, a lease or the ARP table points, newest first: new ones, those that have moved, and those that reported themselves; the last 500, for a day or until a restart",
+    reply: named<Sighting[]>(z.array(Sighting)),
+    extension,
+  }),
+  placeSighting: post("/api/sightings/:id", closed, {
+    scope: "own",
+    summary:
+      "Puts the rig of a sighting into a place: adds it if it is new, and changes its address if it has moved, which ends its login",
+    params: byIdOf("sighting"),
+    body: SightingBody,
+    reply: named<MinerDetail>(MinerDetail),
     extension,
   }),
   startBulkAction: post("/api/actions", operators, {

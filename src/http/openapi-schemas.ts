@@ -30,6 +30,7 @@ import {
   TestSettingsBody,
   TopicList,
 } from "../contract/settings.ts";
+import { Sighting, SightingBody } from "../contract/sightings.ts";
 import { Step, stepKinds } from "../contract/steps.ts";
 import * as templates from "../contract/templates.ts";
 import { type Json, mapSchema, mapValues } from "./openapi-schema-walk.ts";
@@ -232,6 +233,7 @@ const replies = named({
   Place,
   PlaceHashrate,
   ...curtailmentReplies,
+  Sighting,
   ImportMistake: imports.ImportMistake,
   ImportRow: imports.ImportRow,
   ImportPreview: imports.ImportPreview,
@@ -258,6 +260,7 @@ const bodies = named({
   PlaceBody,
   ChangePlaceBody,
   LocatePlaceBody,
+  SightingBody,
   ImportBody: imports.ImportBody,
   TemplateBody,
   ChannelBody,

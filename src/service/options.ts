@@ -33,6 +33,8 @@ export interface ServiceOptions {
   readonly restart?: () => Promise<() => void>;
   /** The machine's networks, searched by default; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
+  /** UDP ports of the reports of rigs; by default those of the makers. */
+  readonly reportPorts?: readonly number[];
   /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;
   /** Timeouts of commands; by default those of the executor. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
 import { placeNamed } from "../../src/cli/places.ts";
+import { sightingTable } from "../../src/cli/sightings.ts";
 import { onTestFinished } from "../finished.ts";
 import { closeBenches } from "../service/bench.ts";
 import { command, rigbridge } from "./command.ts";
@@ -39,6 +40,35 @@ test("places are imported, listed, exported and located", async () => {
   expect((await command(["locate", "Texas/R3"], { env })).stderr).toBe(
     'There is no place "Texas/R3"; did you mean "Texas/R1"?\n',
   );
+});
+
+test("sightings are listed, and their rigs put into places", async () => {
+  const { env } = await servedBench({});
+  expect((await command(["sightings"], { env })).stdout).toBe("No rig was sighted; see docs/places.md.\n");
+  expect((await command(["sightings", "7"], { env })).stderr).toContain("no sighting 7");
+  expect((await command(["sightings", "7", "--row", "1"], { env })).stderr).toBe(
+    "A position needs --row and --column\n",
+  );
+  expect((await command(["sightings", "--place", "Texas"], { env })).stderr).toContain("Give the id of a sighting");
+  const identity = {
+    make: "Bitmain",
+    model: "Antminer S21",
+    firmware: null,
+    mac: "02:00:00:AA:BB:01",
+    hostname: null,
+    serial: null,
+  };
+  const seen = { time: "2026-11-30T07:00:00Z", source: "lease" as const, driver: "antminer", identity, note: null };
+  expect(
+    sightingTable([
+      { ...seen, id: 8, address: "10.1.0.8", miner: null, name: null, movedFrom: null },
+      { ...seen, id: 7, address: "10.1.0.7", miner: 3, name: "Attic", movedFrom: "10.1.0.3" },
+    ]),
+  ).toEqual([
+    expect.stringMatching(/^Id +Address +Rig +MAC +Miner +Was at$/),
+    expect.stringMatching(/^ 8 +10\.1\.0\.8 +Bitmain Antminer S21 +02:00:00:AA:BB:01 +new *$/),
+    expect.stringMatching(/^ 7 +10\.1\.0\.7 .* Attic +10\.1\.0\.3$/),
+  ]);
 });
 
 test("a place is named by its path before its id, and by its id if several have the path", () => {

@@ -348,6 +348,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   startDiscovery: { path: "/api/discovery", body: { networks: ["no network"] } },
   getDiscovery: "/api/discovery/77",
   cancelDiscovery: "/api/discovery/77",
+  listSightings: "/api/sightings",
+  placeSighting: { path: "/api/sightings/77", body: {} },
   startBulkAction: { path: "/api/actions", body: dryRun },
   listBulkActions: "/api/actions",
   getBulkAction: made("/api/actions", bulk),
@@ -508,6 +510,8 @@ deleteUser             401  401   200  403  403  200  403  403  404
 startDiscovery         401  401   400  403  403  400  403  403  404
 getDiscovery           401  401   404  403  403  404  403  403  404
 cancelDiscovery        401  401   404  403  403  404  403  403  404
+listSightings          401  401   200  403  403  200  403  403  404
+placeSighting          401  401   404  403  403  404  403  403  404
 startBulkAction        401  401   202  403  202  202  202  403  404
 listBulkActions        401  401   200  200  200  200  200  200  404
 getBulkAction          401  401   200  404  404  200  404  404  404

@@ -155,6 +155,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   startDiscovery: { networks: ["127.103.49.0/30"] },
   getDiscovery: { id: 1 },
   cancelDiscovery: { id: 1 },
+  listSightings: {},
+  placeSighting: { id: 1 },
   listPlaces: {},
   addPlace: { kind: "site", name: "new" },
   changePlace: { id: 1, name: "newer" },

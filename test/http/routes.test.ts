@@ -95,6 +95,8 @@ const requests: Record<CallName, [string, object, string?]> = {
   startDiscovery: ["/api/discovery", { networks: ["10.0.0.0/24"], yes: false }, '{"networks":["10.0.0.0/24"]}'],
   getDiscovery: ["/api/discovery/1", { id: 1 }],
   cancelDiscovery: ["/api/discovery/1", { id: 1 }],
+  listSightings: ["/api/sightings", {}],
+  placeSighting: ["/api/sightings/1", { id: 1, placeId: 2 }, '{"placeId":2}'],
   startBulkAction: [
     "/api/actions",
     { action: "stop", parameters: {}, all: true, parallel: 16, delay: 0, dryRun: false },

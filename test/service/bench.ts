@@ -26,6 +26,7 @@ export interface BenchOptions {
   /** Where plugs speak by messages. */
   readonly messages?: Messages;
   readonly eventsKept?: number;
+  readonly reportPorts?: readonly number[];
   readonly agentGraceMs?: number;
   readonly monotonicNow?: () => number;
   readonly runs?: ServiceOptions["runs"];
@@ -93,6 +94,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       now: clock,
       ...(demo === undefined ? {} : { demo: await demoOver(demo) }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
+      ...(options.reportPorts === undefined ? {} : { reportPorts: options.reportPorts }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.agentGraceMs === undefined ? {} : { agentGraceMs: options.agentGraceMs }),
       ...(options.runs === undefined ? {} : { runs: options.runs }),

@@ -60,6 +60,8 @@ function discoveriesOf(setting: Setting = {}) {
     accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,
+    nameOf: () => null,
+    miners: { addMiner: unused, changeMiner: unused },
     notices: { raise: (notice) => told.push(notice), close: (key) => over.push(key) },
     interfaces: () => interfaces,
     now: () => clock.now,
@@ -74,6 +76,8 @@ function discoveriesOf(setting: Setting = {}) {
   closing.push(() => discoveries.close());
   return { discoveries, settings, clock, told, over, pauses };
 }
+
+const unused = (): Promise<never> => Promise.reject(new Error("not used here"));
 
 const own = (cidr: string): Interfaces => ({
   eth0: [{ address: cidr.split("/")[0] ?? "", family: "IPv4", internal: false, cidr }],
@@ -392,14 +396,14 @@ describe("a rig that reports itself", () => {
     expect(titles(told)).toEqual([`Miner added: Bitaxe Gamma 601 was found at ${rigs[0]?.address} and added`]);
   });
 
-  test("is asked again a minute later at the earliest", async () => {
+  test("is asked again ten seconds later at the earliest", async () => {
     const { rigs, setting, added, report, firstReport } = await reporters(["127.74.11.1", "127.74.11.2"]);
     const { discoveries, clock, pauses } = discoveriesOf(setting);
     discoveries.start();
     await firstReport("127.74.11.1");
     const requests = (): number => rigs[0]?.requests.count ?? 0;
     const before = requests();
-    clock.now += 59_000;
+    clock.now += 9_000;
     await report("127.74.11.1");
     // Reports are received in order.
     await report("127.74.11.2");
@@ -416,8 +420,8 @@ describe("a rig that reports itself", () => {
     }, "the first rig to be asked again");
   });
 
-  test("has its turn when many report themselves: ten a second are asked", async () => {
-    const hosts = Array.from({ length: 25 }, (_, index) => `127.74.12.${index + 1}`);
+  test("has its turn when many report themselves: twenty a second are asked", async () => {
+    const hosts = Array.from({ length: 45 }, (_, index) => `127.74.12.${index + 1}`);
     const { setting, added, report, firstReport } = await reporters(hosts);
     const { discoveries, pauses } = discoveriesOf(setting);
     const seconds = () => pauses.filter(({ ms }) => ms === 1_000);
@@ -425,7 +429,7 @@ describe("a rig that reports itself", () => {
     await firstReport(hosts[0] ?? "");
     for (const host of hosts.slice(1)) await report(host);
     await delivered();
-    for (const [second, count] of [1, 11, 21, 25].entries()) {
+    for (const [second, count] of [1, 21, 41, 45].entries()) {
       await until(() => added.length === count && seconds().length === second + 1, `${count} rigs to be found`);
       seconds()[second]?.pass();
     }

@@ -450,6 +450,8 @@ describe("an administrator of one group", () => {
     ["startDiscovery", ({ service }, anna) => service.startDiscovery({ yes: false }, anna)],
     ["getDiscovery", ({ service }, anna) => service.getDiscovery({ id: 1 }, anna)],
     ["cancelDiscovery", ({ service }, anna) => service.cancelDiscovery({ id: 1 }, anna)],
+    ["listSightings", ({ service }, anna) => service.listSightings({}, anna)],
+    ["placeSighting", ({ service }, anna) => service.placeSighting({ id: 1 }, anna)],
   ])("may not %s, which is for all", async (_name, act) => {
     const { bench, anna } = await limited();
     expect(await refusal(act(bench, anna))).toBe("user.forbidden");

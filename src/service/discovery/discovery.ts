@@ -12,12 +12,14 @@ import { detail } from "../../messages/detail.ts";
 import { done } from "../crud.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
-import { marksOf, marksOfAll, NewRigs, type NewRigsContext } from "./new-rigs.ts";
-import { Reports, type ReportsContext } from "./reports.ts";
+import { type Hint, Hints, type HintsContext } from "./hints.ts";
+import { marksOf, rigsByMark } from "./marks.ts";
+import { NewRigs, type NewRigsContext } from "./new-rigs.ts";
+import { Sightings, type SightingsContext } from "./sightings.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
 
-export interface DiscoveryContext extends NewRigsContext, ReportsContext {
+export interface DiscoveryContext extends NewRigsContext, HintsContext, SightingsContext {
   readonly settings: Sections<"scan" | "logins">;
   readonly accessBook: AccessBook;
   readonly log: Logger;
@@ -51,26 +53,29 @@ export class Discoveries implements DiscoveryOperations {
   readonly #closing = new AbortController();
   #repeats = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
-  #listening: Promise<void> = Promise.resolve();
+  #following: Promise<void> = Promise.resolve();
   readonly #newRigs: NewRigs;
-  readonly #reports: Reports;
+  readonly #hints: Hints;
+  readonly sightings: Sightings;
 
   constructor(context: DiscoveryContext) {
     this.#context = context;
     this.#newRigs = new NewRigs(context, this.#closing.signal);
-    this.#reports = new Reports(context, this.#pause, (rigs) => this.#newRigs.take(rigs));
+    this.sightings = new Sightings(context);
+    this.#hints = new Hints(context, this.#pause, (rigs, hint) => this.#sighted(rigs, hint));
   }
 
-  /** Starts the regular searches of the configuration, the first one now, and listens for reports if so configured. */
+  /** Starts the regular searches of the configuration, the first one now, and follows hints if so configured. */
   start(): void {
     const { scan } = this.#context.settings;
     this.#repeats = new AbortController();
     const signal = AbortSignal.any([this.#repeats.signal, this.#closing.signal]);
     if (scan?.every !== undefined) this.#repeating = this.#repeat(scan.every * 1000, signal);
-    if (scan?.reports === true) this.#listening = this.#listening.then(() => this.#reports.listen(signal));
+    if (scan?.reports === true || (scan?.leases ?? []).length > 0)
+      this.#following = this.#following.then(() => this.#hints.follow(signal));
   }
 
-  /** Applies changed settings to the regular searches and the listening; a running search continues. */
+  /** Applies changed settings to the regular searches and the hints; a running search continues. */
   renew(): void {
     this.#repeats.abort();
     this.start();
@@ -84,7 +89,7 @@ export class Discoveries implements DiscoveryOperations {
   getDiscovery: MiningService["getDiscovery"] = async ({ id }, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     const { state, progress, found } = this.#job(id);
-    const known = found.length > 0 ? marksOfAll(this.#context.rigs()) : new Set();
+    const known = found.length > 0 ? rigsByMark(this.#context.rigs()) : new Map();
     return {
       state,
       ...progress,
@@ -116,7 +121,7 @@ export class Discoveries implements DiscoveryOperations {
     this.#closing.abort();
     await this.settled();
     await this.#repeating;
-    await this.#listening;
+    await this.#following;
   }
 
   /** Throws `not.found`. */
@@ -197,6 +202,14 @@ export class Discoveries implements DiscoveryOperations {
     this.#running = null;
   }
 
+  /** Never rejects. */
+  #sighted(rigs: readonly FoundRig[], hint: Hint): Promise<void> {
+    const [only, another] = rigs;
+    const known = only !== undefined && another === undefined ? [withMac(only, hint.mac)] : rigs;
+    this.sightings.take(known, hint.source);
+    return this.#newRigs.take(known);
+  }
+
   async #announced(interfaces: readonly string[], signal: AbortSignal) {
     if (interfaces.length === 0) return [];
     const { announced, notes } = await listenForRigs({ interfaces, signal });
@@ -230,5 +243,11 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 }
+
+/** The only rig of an address has the MAC that the network knows, unless it reports one itself. */
+const withMac = (rig: FoundRig, mac: string | null): FoundRig => ({
+  ...rig,
+  identity: { ...rig.identity, mac: rig.identity.mac ?? mac },
+});
 
 const searchKey = "search";

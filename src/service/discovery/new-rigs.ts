@@ -2,14 +2,13 @@ import type { Logger } from "pino";
 import { Mutex } from "../../async/index.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { acceptsLogin } from "../../link/accepts-login.ts";
-import { parseAddress, type RigAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
-import { usualPorts } from "../../link/ports.ts";
 import { describeRig, type FoundRig, remarkOn } from "../../link/scan.ts";
 import { coded } from "../../messages/coded.ts";
 import type { CodedText } from "../../messages/coded-text.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Sections } from "../settings/live-settings.ts";
+import { marksOf, rigsByMark } from "./marks.ts";
 
 export interface NewRigsContext {
   readonly settings: Sections<"scan" | "logins">;
@@ -54,7 +53,7 @@ export class NewRigs {
 
   /** The rigs that are neither miners nor reported yet; closes the reports of rigs that have become miners. */
   #unreported(found: readonly FoundRig[]): FoundRig[] {
-    const known = marksOfAll(this.#context.rigs());
+    const known = rigsByMark(this.#context.rigs());
     for (const rig of found)
       if (marksOf(rig).some((mark) => known.has(mark))) this.#context.notices.close(newRigKey(rig));
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
@@ -109,26 +108,3 @@ const mostTries = 3;
 const tryTimeoutMs = 10_000;
 
 const newRigKey = (rig: FoundRig): string => `new-rig:${marksOf(rig).at(-1)}`;
-
-/** The identifiers of a rig: its MAC, its serial number, and its address. */
-export const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
-  marks(parseAddress(address), driver, identity.mac, identity.serial);
-
-export function marksOfAll(rigs: Iterable<PolledRig>): Set<string> {
-  const all = new Set<string>();
-  for (const { declared, state } of rigs) {
-    const { mac = null, serial = null } = state.identity ?? {};
-    for (const mark of marks(declared.address, declared.driver ?? state.driver, mac, serial)) all.add(mark);
-  }
-  return all;
-}
-
-function marks({ host, port, tls }: RigAddress, driverId: string | null, mac: string | null, serial: string | null) {
-  const usual = drivers.find(({ id }) => id === driverId)?.ports ?? usualPorts;
-  const ports = port !== null ? [port] : tls ? [443] : usual;
-  return [
-    ...ports.map((each) => `${host}:${each}`),
-    ...(mac === null ? [] : [`mac ${mac}`]),
-    ...(serial === null ? [] : [`serial ${serial}`]),
-  ];
-}

@@ -4,7 +4,7 @@ import { Discoveries } from "../discovery/discovery.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
-/** Searches for rigs. */
+/** Searches for rigs, and what else points to them. */
 export function openDiscovery(core: Core, { registry, notices, operations }: Miners) {
   const { options, log, now, accessBook } = core;
   const settings = core.settings.part("search for rigs", ["scan", "logins"]);
@@ -13,8 +13,11 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
     accessBook,
     rigs: () => registry.fleet.all(),
     add: (miner) => core.definitions.run(() => operations.addMiner(miner, { actor: "service" })),
+    nameOf: (minerId) => registry.find(minerId)?.facts.name ?? null,
+    miners: operations,
     notices,
     interfaces: options.interfaces ?? ownInterfaces,
+    ...(options.reportPorts === undefined ? {} : { reportPorts: options.reportPorts }),
     now,
     log,
   });
@@ -24,6 +27,8 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
       startDiscovery: discoveries.startDiscovery,
       getDiscovery: discoveries.getDiscovery,
       cancelDiscovery: discoveries.cancelDiscovery,
+      listSightings: discoveries.sightings.listSightings,
+      placeSighting: discoveries.sightings.placeSighting,
     },
     start: () => discoveries.start(),
     settled: () => discoveries.settled(),

@@ -44,6 +44,7 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
       ? detail("effect.searchOnRequest")
       : detail("effect.searchEvery", { seconds: after.every }),
     ...(after?.reports === true ? [detail("effect.reportsAsked")] : []),
+    ...((after?.leases ?? []).length > 0 ? [detail("effect.leasesAsked")] : []),
   ],
   logins: ({ logins: before }, { logins: after }) => {
     const names = goneFrom(before, after);

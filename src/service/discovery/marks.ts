@@ -1,0 +1,31 @@
+import type { PolledRig } from "../../fleet/poller.ts";
+import { parseAddress, type RigAddress } from "../../link/address.ts";
+import { drivers } from "../../link/drivers/index.ts";
+import { usualPorts } from "../../link/ports.ts";
+import type { FoundRig } from "../../link/scan.ts";
+
+/** The identifiers of a rig: its MAC, its serial number, and its address. */
+export const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
+  marks(parseAddress(address), driver, identity.mac, identity.serial);
+
+/** The rigs of miners by each of their identifiers. */
+export function rigsByMark(rigs: Iterable<PolledRig>): ReadonlyMap<string, PolledRig> {
+  const byMark = new Map<string, PolledRig>();
+  for (const rig of rigs) for (const mark of marksOfRig(rig)) byMark.set(mark, rig);
+  return byMark;
+}
+
+export function marksOfRig({ declared, state }: PolledRig): string[] {
+  const { mac = null, serial = null } = state.identity ?? {};
+  return marks(declared.address, declared.driver ?? state.driver, mac, serial);
+}
+
+function marks({ host, port, tls }: RigAddress, driverId: string | null, mac: string | null, serial: string | null) {
+  const usual = drivers.find(({ id }) => id === driverId)?.ports ?? usualPorts;
+  const ports = port !== null ? [port] : tls ? [443] : usual;
+  return [
+    ...ports.map((each) => `${host}:${each}`),
+    ...(mac === null ? [] : [`mac ${mac}`]),
+    ...(serial === null ? [] : [`serial ${serial}`]),
+  ];
+}

@@ -1,0 +1,136 @@
+import { notFound } from "../../contract/problems.ts";
+import type { Input, MiningService } from "../../contract/service.ts";
+import type { Sighting, SightingSource } from "../../contract/sightings.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
+import { formatAddress } from "../../link/address.ts";
+import { type FoundRig, remarkOn } from "../../link/scan.ts";
+import { given } from "../crud.ts";
+import { type AccessBook, needsAll } from "../users/access.ts";
+import { marksOf, marksOfRig, rigsByMark } from "./marks.ts";
+
+type SightingOperations = Pick<MiningService, "listSightings" | "placeSighting">;
+
+export interface SightingsContext {
+  readonly accessBook: AccessBook;
+  /** The rigs of all miners. */
+  rigs(): Iterable<PolledRig>;
+  /** The name of a miner. */
+  nameOf(minerId: number): string | null;
+  /** The operations that put a rig where it is; the caller has the turn for changes. */
+  readonly miners: Pick<MiningService, "addMiner" | "changeMiner">;
+  /** Epoch ms. */
+  now(): number;
+}
+
+interface Seen {
+  readonly id: number;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly source: SightingSource;
+  readonly rig: FoundRig;
+}
+
+/** Sightings that are kept, and for how many ms. */
+const most = 500;
+const keptMs = 86_400_000;
+
+/**
+ * Rigs that were identified at an address that something pointed to, until somebody says where they are. Kept in memory: a
+ * restart drops them.
+ */
+export class Sightings implements SightingOperations {
+  readonly #context: SightingsContext;
+  /** Oldest first. */
+  #seen: readonly Seen[] = [];
+  #lastId = 0;
+
+  constructor(context: SightingsContext) {
+    this.#context = context;
+  }
+
+  /** Of the rigs that a list of addresses points to, those of miners are of interest only if they have moved. */
+  take(rigs: readonly FoundRig[], source: SightingSource): void {
+    if (rigs.length === 0) return;
+    const byMark = rigsByMark(this.#context.rigs());
+    for (const rig of rigs) {
+      const { miner, movedFrom } = minerOf(rig, byMark);
+      if (source !== "report" && miner !== null && movedFrom === null) continue;
+      this.#lastId += 1;
+      const others = this.#seen.filter((each) => !isSame(each.rig, rig));
+      this.#seen = [...others, { id: this.#lastId, at: this.#context.now(), source, rig }].slice(-most);
+    }
+  }
+
+  listSightings: MiningService["listSightings"] = async (_input, caller) => {
+    needsAll(this.#context.accessBook.of(caller));
+    this.#forgetOld();
+    const byMark = this.#seen.length === 0 ? new Map<string, PolledRig>() : rigsByMark(this.#context.rigs());
+    return this.#seen.toReversed().map((seen) => this.#presented(seen, byMark));
+  };
+
+  placeSighting: MiningService["placeSighting"] = async ({ id, ...where }, caller) => {
+    const { accessBook, rigs, miners } = this.#context;
+    needsAll(accessBook.of(caller));
+    this.#forgetOld();
+    const seen = this.#seen.find((each) => each.id === id);
+    if (seen === undefined) throw notFound("sighting", id);
+    const { address } = seen.rig;
+    const placement: Pick<Input<"changeMiner">, "placeId" | "position"> = given(where);
+    const { miner, movedFrom } = minerOf(seen.rig, rigsByMark(rigs()));
+    const placed =
+      miner === null
+        ? await miners.addMiner({ address, ...placement }, caller)
+        : await miners.changeMiner({ id: miner, ...(movedFrom === null ? {} : { address }), ...placement }, caller);
+    this.#seen = this.#seen.filter((each) => each.id !== id);
+    return placed;
+  };
+
+  #presented({ id, at, source, rig }: Seen, byMark: ReadonlyMap<string, PolledRig>): Sighting {
+    const { address, driver, identity } = rig;
+    const { miner, movedFrom } = minerOf(rig, byMark);
+    return {
+      id,
+      time: new Date(at).toISOString(),
+      source,
+      address,
+      driver,
+      identity,
+      note: remarkOn(rig),
+      miner,
+      name: miner === null ? null : this.#context.nameOf(miner),
+      movedFrom,
+    };
+  }
+
+  #forgetOld(): void {
+    const now = this.#context.now();
+    // The clock may have been set back.
+    if (this.#seen.some(({ at }) => Math.abs(now - at) > keptMs))
+      this.#seen = this.#seen.filter(({ at }) => Math.abs(now - at) <= keptMs);
+  }
+}
+
+const isSame = (one: FoundRig, other: FoundRig): boolean =>
+  one.address === other.address || (one.identity.mac !== null && one.identity.mac === other.identity.mac);
+
+/**
+ * The miner that a rig is, and its address if that is another one. What a rig reports counts more than its address, at which
+ * another rig may have been before.
+ */
+function minerOf(found: FoundRig, byMark: ReadonlyMap<string, PolledRig>): Pick<Sighting, "miner" | "movedFrom"> {
+  const marks = marksOf(found);
+  const rig = marks.flatMap((mark) => byMark.get(mark) ?? []).at(-1);
+  if (rig === undefined || isOther(found, rig)) return { miner: null, movedFrom: null };
+  const addresses = marksOf({ ...found, identity: nameless(found) });
+  const isThere = marksOfRig(rig).some((mark) => addresses.includes(mark));
+  return { miner: rig.declared.id, movedFrom: isThere ? null : formatAddress(rig.declared.address) };
+}
+
+const nameless = ({ identity }: FoundRig): FoundRig["identity"] => ({ ...identity, mac: null, serial: null });
+
+/** Another network card in a rig with the same serial number is not another rig. */
+const isOther = ({ identity: { mac, serial } }: FoundRig, { state }: PolledRig): boolean => {
+  const known = state.identity;
+  const isSerial = serial !== null && serial === known?.serial;
+  return !isSerial && mac !== null && known !== null && known.mac !== null && mac !== known.mac;
+};
