@@ -68,12 +68,7 @@ function operationsTable() {
         .filter(([operation]) => isNamed(operation))
         .map(([operation, { method, path, query, body }]) => [
           operation,
-          [
-            method,
-            path.replace(/^\//, ""),
-            body === undefined ? [] : Object.keys(query?.shape ?? {}),
-            body !== undefined,
-          ],
+          [method, path.replace(/^\//, ""), ...(body === undefined ? [] : [Object.keys(query?.shape ?? {})])],
         ]);
       return `export const operations = ${JSON.stringify(Object.fromEntries(entries))};`;
     },

@@ -106,7 +106,7 @@ export class Pages {
       this.#kept.clear();
       return {
         "content-security-policy": policy(listed),
-        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        "permissions-policy": "camera=(self), geolocation=(), microphone=(), payment=(), usb=()",
       };
     });
   }

@@ -13,6 +13,9 @@ export interface Names {
   readonly "problem.status": "status";
   readonly "activity.cut": "count";
   readonly "activity.doneOf": "done" | "total";
+  readonly "add.rack.noCamera": "why";
+  readonly "add.rack.done": "name";
+  readonly "add.rack.moved": "address";
   readonly "add.searched": "devices" | "scanned" | "total";
   readonly "add.chooseOne": "address";
   readonly "add.added": "count" | "total";

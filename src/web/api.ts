@@ -48,7 +48,7 @@ export const addressOf = <K extends CallName>(name: K, input: Input<K> & { forma
 function requestOf(name: string, input: unknown): [method: string, path: string, body: object | undefined] {
   const entry = operations[name];
   if (entry === undefined) throw new Problem(501, "service.unsupported", name);
-  const [method, template, queryFields, hasBody] = entry;
+  const [method, template, queryFields] = entry;
   const rest = new Map<string, unknown>(Object.entries(input ?? {}));
   const path = template.replace(/:(\w+)/g, (_, field: string) => {
     const text = String(rest.get(field) ?? "");
@@ -57,11 +57,15 @@ function requestOf(name: string, input: unknown): [method: string, path: string,
   });
   const query = new URLSearchParams();
   for (const [field, value] of rest) {
-    if (!queryFields.includes(field) && hasBody) continue;
+    if (queryFields?.includes(field) === false) continue;
     rest.delete(field);
     if (value !== undefined) query.set(field, String(value));
   }
-  return [method, query.size === 0 ? path : `${path}?${query}`, hasBody ? Object.fromEntries(rest) : undefined];
+  return [
+    method,
+    query.size === 0 ? path : `${path}?${query}`,
+    queryFields === undefined ? undefined : Object.fromEntries(rest),
+  ];
 }
 
 /** A request to the service, relative to the dashboard's own address. Throws a `Problem` unless the status is 2xx. */

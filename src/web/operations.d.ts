@@ -1,6 +1,6 @@
 /** Generated from the contract's table (scripts/web.mjs). */
 declare module "virtual:operations" {
-  /** Method, path without its first slash, names of the query fields if it has a body, whether it has one. */
-  type OperationEntry = readonly ["GET" | "POST" | "PUT" | "PATCH" | "DELETE", string, readonly string[], boolean];
+  /** Method, path without its first slash; with a body, the names of the query's fields: without one, all are. */
+  type OperationEntry = readonly ["GET" | "POST" | "PUT" | "PATCH" | "DELETE", string, (readonly string[])?];
   export const operations: Readonly<Record<string, OperationEntry>>;
 }

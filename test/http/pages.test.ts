@@ -93,7 +93,7 @@ describe("a browser without a key", () => {
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "same-origin",
-      "permissions-policy": expect.stringContaining("camera=()"),
+      "permissions-policy": expect.stringContaining("camera=(self)"),
     });
     // Elsewhere than on this machine, browsers take it by https only.
     const inNetwork = await at.ask("GET", "/", { headers: { ...html.headers, host: "192.168.1.2" } });

@@ -5,17 +5,23 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { AddResults } from "./add-results.tsx";
+import { AtRack } from "./at-rack.tsx";
 import { ByAddress } from "./by-address.tsx";
 import { FromList } from "./from-list.tsx";
 import { Search } from "./search.tsx";
 import "./add.css";
 
-const ways = ["search", "address", "list"] as const;
+const ways = ["search", "rack", "address", "list"] as const;
 
-/** Adds rigs: found on the network, by address, or from a list. */
+/** Adds rigs: found on the network, at their rack, by address, or from a list. */
 export default function Add() {
   const { query } = useRoute();
-  const needs = { search: "startDiscovery", address: "addMiner", list: "previewImport" } as const;
+  const needs = {
+    search: "startDiscovery",
+    rack: "placeSighting",
+    address: "addMiner",
+    list: "previewImport",
+  } as const;
   const possible = ways.filter((way) => may(needs[way]));
   const way = possible.find((each) => each === query.by) ?? possible[0];
   return (
@@ -27,7 +33,7 @@ export default function Add() {
         hrefOf={(key) => link(`add?by=${key}`)}
       />
       <AddResults />
-      {way === "search" ? <Search /> : way === "list" ? <FromList /> : <ByAddress />}
+      {way === "search" ? <Search /> : way === "rack" ? <AtRack /> : way === "list" ? <FromList /> : <ByAddress />}
     </Page>
   );
 }
