@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { normalMac } from "../link/identity.ts";
 
 /** The MAC addresses of IPv4 addresses. */
@@ -10,28 +11,33 @@ export interface Neighbours {
 
 /** More are ignored. */
 const most = 50_000;
+/** Entries read in one turn of the event loop: a large file takes half a second. */
+const perTurn = 500;
 
 /**
- * The valid leases in the file of a DHCP server: dnsmasq (the discussion of its lease file by its author), ISC dhcpd
- * (dhcpd.leases(5)) or Kea (memfile, CSV), or the complete entries of /proc/net/arp (proc(5)). `now` in epoch ms. A line that
- * is none of them is ignored, as is IPv6.
+ * The valid leases in the file of a DHCP server, or the complete entries of an ARP table; which of them it is shows in the text.
+ * `now` in epoch ms. Lines of another form are ignored, as is IPv6. Sources: dnsmasq's src/lease.c, as explained on
+ * dnsmasq-discuss on 2016-06-09; dhcpd.leases(5) of ISC; Kea's CSVLeaseFile4; proc(5) and linux/if_arp.h.
  */
-export function neighboursIn(text: string, now: number): Neighbours {
-  if (/^IP address\s+HW type\s/.test(text)) return { source: "arp", macs: collected(arpEntries(text)) };
+export async function neighboursIn(text: string, now: number): Promise<Neighbours> {
+  if (/^IP address\s+HW type\s/.test(text)) return { source: "arp", macs: await collected(arpEntries(text)) };
   const leases = /^#?\s*address,hwaddr,/.test(text)
     ? keaLeases(text, now)
     : /^\s*lease\s+\S+\s*\{/m.test(text)
       ? dhcpdLeases(text, now)
       : dnsmasqLeases(text, now);
-  return { source: "lease", macs: collected(leases) };
+  return { source: "lease", macs: await collected(leases) };
 }
 
 /** An address with its MAC; null: without one any more. A later entry replaces an earlier one. */
 type Entry = readonly [address: string, mac: string | null];
 
-function collected(entries: Iterable<Entry>): ReadonlyMap<string, string> {
+async function collected(entries: Iterable<Entry>): Promise<ReadonlyMap<string, string>> {
   const macs = new Map<string, string>();
+  let read = 0;
   for (const [address, mac] of entries) {
+    read += 1;
+    if (read % perTurn === 0) await setImmediate();
     if (!isIPv4(address)) continue;
     if (mac === null) macs.delete(address);
     else if (macs.size < most || macs.has(address)) macs.set(address, mac);
@@ -85,11 +91,10 @@ function isOver(date: string, now: number): boolean {
 
 /** Columns by the names in the first line; state 0 = assigned, and a lifetime of 0 removes what an earlier line says. */
 function* keaLeases(text: string, now: number): Iterable<Entry> {
-  const [head = "", ...lines] = linesOf(text);
-  const columns = head.replace(/^#?\s*/, "").split(",");
+  const columns = (/[^\r\n]*/.exec(text)?.[0] ?? "").replace(/^#?\s*/, "").split(",");
   const at = (name: string): number => columns.indexOf(name);
   const [mac, lifetime, expire, state] = [at("hwaddr"), at("valid_lifetime"), at("expire"), at("state")];
-  for (const line of lines) {
+  for (const line of linesOf(text)) {
     // A comma in a text is written as a character reference.
     const cells = line.split(",");
     const [address = ""] = cells;

@@ -7,12 +7,12 @@ const now = Date.UTC(2026, 10, 30, 7);
 const later = now / 1000 + 600;
 const over = now / 1000 - 600;
 
-const read = (text: string) => {
-  const { source, macs } = neighboursIn(text, now);
+const read = async (text: string) => {
+  const { source, macs } = await neighboursIn(text, now);
   return [source, Object.fromEntries(macs)];
 };
 
-test("leases of dnsmasq: those that are valid, of Ethernet and IPv4", () => {
+test("leases of dnsmasq: those that are valid, of Ethernet and IPv4", async () => {
   const lines = [
     `${later} 02:00:00:aa:bb:01 10.1.0.1 antminer 01:02:00:00:aa:bb:01`,
     `0 02:00:00:aa:bb:02 10.1.0.2 * *`,
@@ -29,10 +29,10 @@ test("leases of dnsmasq: those that are valid, of Ethernet and IPv4", () => {
     "10.1.0.2": "02:00:00:AA:BB:02",
     "10.1.0.4": "02:00:00:AA:BB:04",
   };
-  expect(read(lines.join("\n"))).toEqual(["lease", expected]);
+  expect(await read(lines.join("\n"))).toEqual(["lease", expected]);
 });
 
-test("leases of ISC dhcpd: the last declaration of an address counts", () => {
+test("leases of ISC dhcpd: the last declaration of an address counts", async () => {
   const lease = (address: string, ...statements: string[]): string =>
     [`lease ${address} {`, ...statements.map((each) => `  ${each};`), "}"].join("\n");
   const mac = (last: number): string => `hardware ethernet 02:00:00:aa:bb:0${last}`;
@@ -54,10 +54,10 @@ test("leases of ISC dhcpd: the last declaration of an address counts", () => {
     "10.1.0.3": "02:00:00:AA:BB:03",
     "10.1.0.5": "02:00:00:AA:BB:05",
   };
-  expect(read(text)).toEqual(["lease", expected]);
+  expect(await read(text)).toEqual(["lease", expected]);
 });
 
-test("leases of Kea: assigned ones by the columns that the first line names", () => {
+test("leases of Kea: assigned ones by the columns that the first line names", async () => {
   const text = [
     "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context,pool_id",
     `10.1.0.1,02:00:00:aa:bb:01,01:02,3600,${later},1,0,0,antminer,0,,0`,
@@ -69,10 +69,10 @@ test("leases of Kea: assigned ones by the columns that the first line names", ()
     `10.1.0.6,,01:02,3600,${later},1,0,0,,0,,0`,
   ].join("\n");
   const expected = { "10.1.0.1": "02:00:00:AA:BB:01", "10.1.0.3": "02:00:00:AA:BB:03" };
-  expect(read(text)).toEqual(["lease", expected]);
+  expect(await read(text)).toEqual(["lease", expected]);
 });
 
-test("complete entries of the ARP table", () => {
+test("complete entries of the ARP table", async () => {
   const text = [
     "IP address       HW type     Flags       HW address            Mask     Device",
     "10.1.0.1         0x1         0x2         02:00:00:aa:bb:01     *        eth0",
@@ -81,22 +81,26 @@ test("complete entries of the ARP table", () => {
     "10.1.0.4         0x20        0x2         02:00:00:aa:bb:04     *        ib0",
     "",
   ].join("\n");
-  expect(read(text)).toEqual(["arp", { "10.1.0.1": "02:00:00:AA:BB:01", "10.1.0.3": "02:00:00:AA:BB:03" }]);
+  expect(await read(text)).toEqual(["arp", { "10.1.0.1": "02:00:00:AA:BB:01", "10.1.0.3": "02:00:00:AA:BB:03" }]);
 });
 
-test("any other text has no addresses that are none, and is read in time", () => {
+test("any other text has no addresses that are none, and is read in time", async () => {
   const heads = ["", "address,hwaddr,expire,state\n", "IP address       HW type\n", "lease 10.1.0.1 {\n"];
-  fc.assert(
-    fc.property(fc.constantFrom(...heads), fc.string({ maxLength: 300, unit: "binary-ascii" }), (head, rest) => {
-      for (const [address, mac] of neighboursIn(head + rest, now).macs) {
-        expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
-        expect(mac).toMatch(/^([0-9A-F]{2}:){5}[0-9A-F]{2}$/);
-      }
-    }),
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...heads),
+      fc.string({ maxLength: 300, unit: "binary-ascii" }),
+      async (head, rest) => {
+        for (const [address, mac] of (await neighboursIn(head + rest, now)).macs) {
+          expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+          expect(mac).toMatch(/^([0-9A-F]{2}:){5}[0-9A-F]{2}$/);
+        }
+      },
+    ),
   );
   const many = Array.from(
     { length: 60_000 },
     (_, n) => `0 02:00:00:aa:bb:cc 10.${n >> 16}.${(n >> 8) & 255}.${n & 255} * *`,
   );
-  expect(neighboursIn(many.join("\n"), now).macs.size).toBe(50_000);
+  expect((await neighboursIn(many.join("\n"), now)).macs.size).toBe(50_000);
 });

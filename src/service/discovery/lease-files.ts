@@ -24,7 +24,7 @@ export class LeaseFiles {
     const found: Neighbours[] = [];
     for (const file of files) {
       try {
-        found.push(neighboursIn(await textIn(file), this.#now()));
+        found.push(await neighboursIn(await textIn(file), this.#now()));
         if (this.#failing.delete(file)) this.#log.info(`The addresses in ${file} are read again`);
       } catch (error) {
         if (!this.#failing.has(file)) this.#log.warn({ err: error }, `The addresses in ${file} cannot be read`);
