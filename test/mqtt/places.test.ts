@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
+import { MqttSettings } from "../../src/config/mqtt.ts";
+import { retract } from "../../src/mqtt/retract.ts";
 import { ownHost } from "../own-host.ts";
 import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
@@ -51,4 +53,8 @@ test("each place has a topic and each site is a device of Home Assistant, until 
     return [topic("B1"), topic("Ohio"), config("Ohio")].every((each) => !left.has(each));
   }, "the broker to forget the places");
   expect((await retainedAt(mosquitto.url)).has(config("Texas"))).toBe(true);
+  await second.close();
+  const settings = { ...MqttSettings.parse({ url: mosquitto.url }), url: mosquitto.url };
+  await retract({ settings, dryRun: false, report: () => undefined });
+  expect([...(await retainedAt(mosquitto.url)).keys()]).toEqual([]);
 });

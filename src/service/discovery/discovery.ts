@@ -89,7 +89,7 @@ export class Discoveries implements DiscoveryOperations {
   getDiscovery: MiningService["getDiscovery"] = async ({ id }, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     const { state, progress, found } = this.#job(id);
-    const known = found.length > 0 ? rigsByMark(this.#context.rigs()) : new Map();
+    const known = rigsByMark(found, this.#context.rigs());
     return {
       state,
       ...progress,

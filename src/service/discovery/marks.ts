@@ -8,10 +8,21 @@ import type { FoundRig } from "../../link/scan.ts";
 export const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
   marks(parseAddress(address), driver, identity.mac, identity.serial);
 
-/** The rigs of miners by each of their identifiers. */
-export function rigsByMark(rigs: Iterable<PolledRig>): ReadonlyMap<string, PolledRig> {
+/**
+ * The rigs of miners that may be among those found, by each of their identifiers. Only these few get their identifiers: a farm
+ * has thousands, and reports of rigs come by the second.
+ */
+export function rigsByMark(found: readonly FoundRig[], rigs: Iterable<PolledRig>): ReadonlyMap<string, PolledRig> {
   const byMark = new Map<string, PolledRig>();
-  for (const rig of rigs) for (const mark of marksOfRig(rig)) byMark.set(mark, rig);
+  if (found.length === 0) return byMark;
+  const hosts = new Set(found.map(({ address }) => parseAddress(address).host));
+  const macs = new Set(found.map(({ identity }) => identity.mac));
+  const serials = new Set(found.map(({ identity }) => identity.serial));
+  for (const rig of rigs) {
+    const { mac = null, serial = null } = rig.state.identity ?? {};
+    const isNamed = (mac !== null && macs.has(mac)) || (serial !== null && serials.has(serial));
+    if (isNamed || hosts.has(rig.declared.address.host)) for (const mark of marksOfRig(rig)) byMark.set(mark, rig);
+  }
   return byMark;
 }
 

@@ -53,7 +53,7 @@ export class NewRigs {
 
   /** The rigs that are neither miners nor reported yet; closes the reports of rigs that have become miners. */
   #unreported(found: readonly FoundRig[]): FoundRig[] {
-    const known = rigsByMark(this.#context.rigs());
+    const known = rigsByMark(found, this.#context.rigs());
     for (const rig of found)
       if (marksOf(rig).some((mark) => known.has(mark))) this.#context.notices.close(newRigKey(rig));
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));

@@ -50,8 +50,7 @@ export class Sightings implements SightingOperations {
 
   /** Of the rigs that a list of addresses points to, those of miners are of interest only if they have moved. */
   take(rigs: readonly FoundRig[], source: SightingSource): void {
-    if (rigs.length === 0) return;
-    const byMark = rigsByMark(this.#context.rigs());
+    const byMark = rigsByMark(rigs, this.#context.rigs());
     for (const rig of rigs) {
       const { miner, movedFrom } = minerOf(rig, byMark);
       if (source !== "report" && miner !== null && movedFrom === null) continue;
@@ -64,7 +63,8 @@ export class Sightings implements SightingOperations {
   listSightings: MiningService["listSightings"] = async (_input, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     this.#forgetOld();
-    const byMark = this.#seen.length === 0 ? new Map<string, PolledRig>() : rigsByMark(this.#context.rigs());
+    const found = this.#seen.map(({ rig }) => rig);
+    const byMark = rigsByMark(found, this.#context.rigs());
     return this.#seen.toReversed().map((seen) => this.#presented(seen, byMark));
   };
 
@@ -76,7 +76,7 @@ export class Sightings implements SightingOperations {
     if (seen === undefined) throw notFound("sighting", id);
     const { address } = seen.rig;
     const placement: Pick<Input<"changeMiner">, "placeId" | "position"> = given(where);
-    const { miner, movedFrom } = minerOf(seen.rig, rigsByMark(rigs()));
+    const { miner, movedFrom } = minerOf(seen.rig, rigsByMark([seen.rig], rigs()));
     const placed =
       miner === null
         ? await miners.addMiner({ address, ...placement }, caller)
