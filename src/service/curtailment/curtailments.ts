@@ -80,6 +80,11 @@ export class Curtailments {
     return begun;
   }
 
+  /** Whether a request with this key has begun one. */
+  async isBegun(key: string): Promise<boolean> {
+    return this.#beginning.has(key) || (await this.#context.curtailments.withKey(key)) !== undefined;
+  }
+
   /** Reads the rigs of a scope, and stores what would be told to each; nothing is sent. Throws store.full. */
   async dryDrill(wanted: NewCurtailment): Promise<StoredEnd> {
     const { curtailments, registry, now } = this.#context;

@@ -72,6 +72,16 @@ describe("a curtailment", () => {
     expect(await mining()).toEqual([false, true]);
   });
 
+  test("that is asked for again with its key is the same one, also while its rigs are stopped", async () => {
+    const { start, get, settles, turn } = await curtailmentBench([whatsminer]);
+    await turn(10);
+    const wanted = { target: { all: true }, key: "grid-1" } as const;
+    const { id } = await start(wanted);
+    await settles(async () => (await get(id)).state === "holding", "the stop");
+    expect((await start(wanted)).id).toBe(id);
+    expect(await problem(start({ ...wanted, key: "grid-2" }))).toMatchObject({ code: "nothing.to.do" });
+  });
+
   test("that asks for more than there is says so", async () => {
     const { service, turn, start, get, settles } = await curtailmentBench([whatsminer]);
     await turn(10);
