@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Notification } from "../contract/resources.ts";
 import { type Colour, inColour, isColoured } from "./colours.ts";
 import { failing } from "./failure.ts";
+import { localMinute } from "./local-time.ts";
 import { caller, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
 import { fittedTable } from "./table.ts";
 
@@ -40,7 +41,7 @@ const colours: Partial<Record<string, Colour>> = { critical: "red", warning: "ye
 /** Notifications as lines of a table, the heads first, at most 80 columns; times are local. */
 export function notificationTable(listed: readonly ListedNotification[], coloured: boolean): string[] {
   const rows = listed.map(({ lastUtc, severity, minerName, title, message, closedUtc }) => [
-    minute(new Date(lastUtc)),
+    localMinute(new Date(lastUtc)),
     severity,
     closedUtc === null ? "open" : "over",
     minerName,
@@ -52,9 +53,3 @@ export function notificationTable(listed: readonly ListedNotification[], coloure
   };
   return fittedTable(heads, rows, { flexible: [rigColumn, textColumn], ...(coloured ? { paint } : {}) });
 }
-
-/** "11-28 13:05" */
-const minute = (time: Date): string =>
-  `${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
-
-const two = (part: number): string => String(part).padStart(2, "0");

@@ -17,6 +17,7 @@ const commands = {
   act: async () => (await import("./act.ts")).actCommand(),
   notifications: async () => (await import("./notifications.ts")).notificationsCommand(),
   rules: async () => (await import("./rules.ts")).rulesCommand(),
+  curtail: async () => (await import("./curtail.ts")).curtailCommand(),
   facility: async () => (await import("./facility.ts")).facilityCommand(),
   watch: async () => (await import("./watch.ts")).watchCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),

@@ -1,0 +1,99 @@
+import { type Command, Option } from "commander";
+import { bulkOrders } from "../contract/bulk-orders.ts";
+import { type CurtailmentTarget, curtailmentLevels } from "../contract/curtailment.ts";
+import { Duration } from "../contract/duration.ts";
+import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { quantityIn } from "../contract/quantity.ts";
+import type { Input } from "../contract/service.ts";
+
+/** What is curtailed, as the options of `curtail preview` and `curtail start` say it. */
+export interface WantedOptions {
+  readonly plan?: string;
+  readonly reduce?: string;
+  readonly limit?: string;
+  readonly share?: string;
+  readonly all?: true;
+  readonly places?: string[];
+  readonly groups?: string[];
+  readonly tags?: string[];
+  readonly order?: (typeof bulkOrders)[number];
+  readonly level?: (typeof curtailmentLevels)[number];
+}
+
+export function withWantedOptions(command: Command): Command {
+  return command
+    .option("--plan <key>", "a plan; a target replaces that of the plan")
+    .option("--reduce <power>", "less than now, such as 2MW, 500kW or 900 (W)")
+    .option("--limit <power>", "what the rigs may take together, such as 500kW")
+    .option("--share <percent>", "less than now, such as 50%")
+    .option("--all", "stop all of them")
+    .option("--places <paths...>", "rigs of these places, such as Texas/B1; without places, groups and tags: all rigs")
+    .option("--groups <names...>", "rigs of these groups")
+    .option("--tags <names...>", "rigs with one of these tags")
+    .addOption(new Option("--order <order>", "which rigs are first (default: efficiency)").choices(bulkOrders))
+    .addOption(
+      new Option("--level <level>", "setpoint: lower the power first; off: stop (default: setpoint)").choices(
+        curtailmentLevels,
+      ),
+    );
+}
+
+type Wanted = Input<"previewCurtailment">;
+
+/** The request of these options. Throws `input.invalid` with every option that is wrong or missing. */
+export function wantedFrom(options: WantedOptions): Wanted {
+  const { plan, places, groups, tags, order, level } = options;
+  const mistakes: Mistake[] = [];
+  const target = targetFrom(options, mistakes);
+  if (plan === undefined && target === undefined && mistakes.length === 0)
+    mistakes.push({ path: "--plan", message: "give a plan, or one of --reduce, --limit, --share and --all" });
+  const ofPlan = { "--places": places, "--groups": groups, "--tags": tags, "--order": order, "--level": level };
+  for (const [path, value] of Object.entries(ofPlan))
+    if (plan !== undefined && value !== undefined)
+      mistakes.push({ path, message: "is that of the plan; leave it out, or leave out --plan" });
+  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "Nothing was curtailed:", { errors: mistakes });
+  const isScoped = places !== undefined || groups !== undefined || tags !== undefined;
+  return { plan, target, order, level, ...(isScoped ? { scope: { places, groups, tags } } : {}) };
+}
+
+/** Not more than one of the four. */
+function targetFrom(options: WantedOptions, mistakes: Mistake[]): CurtailmentTarget | undefined {
+  const { reduce, limit, share, all } = options;
+  const given = Object.entries({ reduce, limit, share, all }).flatMap(([key, value]) =>
+    value === undefined ? [] : `--${key}`,
+  );
+  if (given.length > 1) mistakes.push({ path: given.join(", "), message: "only one of them may be given" });
+  const number = (path: string, text: string, unit: "W" | "%"): number => {
+    const found = quantityIn(text, unit);
+    if (typeof found === "number") return found;
+    mistakes.push({ path, message: found.text });
+    return 0;
+  };
+  if (reduce !== undefined) return { reduce: number("--reduce", reduce, "W") };
+  if (limit !== undefined) return { limit: number("--limit", limit, "W") };
+  if (share !== undefined) return { share: number("--share", share, "%") };
+  return all ? { all } : undefined;
+}
+
+const clockTime = /^([01]?\d|2[0-3]):([0-5]\d)$/;
+
+/**
+ * The end of a curtailment, as ISO 8601: from a duration from now like "2h", the next local "18:00", or a time with its zone.
+ * `now`: epoch ms. Throws `input.invalid`.
+ */
+export function untilFrom(text: string, now: number): string {
+  const [, hours, minutes] = clockTime.exec(text) ?? [];
+  if (hours !== undefined && minutes !== undefined) return nextAt(Number(hours), Number(minutes), now).toISOString();
+  const seconds = Duration(1, 365 * 86_400).safeParse(text);
+  if (seconds.success) return new Date(now + seconds.data * 1000).toISOString();
+  if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  const message = "must be like 2h, 18:00 or 2026-05-01T18:00:00Z";
+  throw new RigbridgeError("input.invalid", `--until: ${message}`, { errors: [{ path: "--until", message }] });
+}
+
+function nextAt(hours: number, minutes: number, now: number): Date {
+  const at = new Date(now);
+  at.setHours(hours, minutes, 0, 0);
+  if (at.getTime() <= now) at.setDate(at.getDate() + 1);
+  return at;
+}
