@@ -28,6 +28,9 @@ export const firstFiles = new Set([...sources.keys()].map((file) => file.replace
 /** `t.shell.away` as ["shell", "away"], `t.status[key]` as ["status", undefined]. */
 const used = [...sources.values()].flatMap((text) => [...text.matchAll(/\bt\.(\w+)(?:\.(\w+))?/g)]);
 
+/** Whether the sources of the first page name an operation. */
+export const isFirstOperation = (operation) => [...sources.values()].some((text) => text.includes(`"${operation}"`));
+
 /** Loaded with the first answer that is a problem (src/web/service-words.ts). */
 const withProblems = "service.problems";
 

@@ -3,7 +3,7 @@ import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
-import { firstFiles, splitTexts } from "./first-load.mjs";
+import { firstFiles, isFirstOperation, splitTexts } from "./first-load.mjs";
 import { readMessages } from "./messages.mjs";
 import { root } from "./run.mjs";
 
@@ -50,22 +50,24 @@ export const settings = {
 };
 
 /**
- * `virtual:operations`: the path of each operation that the dashboard names, and which fields beside a body are the query's, from
- * the built contract, so that the browser needs neither the schemas nor their library.
+ * `virtual:operations` and `virtual:operations/others`: the path of each operation that the first page and the other pages
+ * name, and which fields beside a body are the query's, from the built contract, so that the browser needs neither the
+ * schemas nor their library.
  */
 function operationsTable() {
-  const name = "virtual:operations";
+  const names = ["virtual:operations", "virtual:operations/others"];
   return {
     name: "operations",
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    resolveId: (id) => (names.includes(id) ? `\0${id}` : undefined),
     load: async (id) => {
-      if (id !== `\0${name}`) return undefined;
+      const at = names.indexOf(id.slice(1));
+      if (at < 0) return undefined;
       const { operations } = await import(pathToFileURL(join(root, "dist", "contract", "operations.js")).href);
       const files = readdirSync(source, { recursive: true }).filter((file) => /\.tsx?$/.test(file));
       const texts = files.map((file) => readFileSync(join(source, file), "utf8"));
       const isNamed = (operation) => texts.some((text) => text.includes(`"${operation}"`));
       const entries = Object.entries(operations)
-        .filter(([operation]) => isNamed(operation))
+        .filter(([operation]) => isFirstOperation(operation) === (at === 0) && isNamed(operation))
         .map(([operation, { method, path, query, body }]) => [
           operation,
           [method, path.replace(/^\//, ""), ...(body === undefined ? [] : [Object.keys(query?.shape ?? {})])],

@@ -3,6 +3,7 @@ import type { CallName, Input, Reply } from "../contract/service.ts";
 import type { CodedText } from "../messages/coded-text.ts";
 import { detailText, loadDetails, ownWords } from "./details.ts";
 import { loadLanguage, t } from "./language.ts";
+import { loadOtherOperations, otherOperations } from "./other-operations.ts";
 import { problemWords } from "./service-words.ts";
 
 /** One mistake in the input: its path and what is wrong. */
@@ -35,6 +36,8 @@ export interface CallOptions {
 
 /** Calls an operation of the contract. Throws a `Problem`, or the signal's reason. */
 export async function call<K extends CallName>(name: K, input: Input<K>, options: CallOptions = {}): Promise<Reply<K>> {
+  // A part of the shell may be the first to name it.
+  if (entryOf(name) === undefined) await loadOtherOperations();
   const [method, path, body] = requestOf(name, input);
   const answer = await request(method, path, body, options);
   // The service's own schemas describe its answers.
@@ -45,8 +48,10 @@ export async function call<K extends CallName>(name: K, input: Input<K>, options
 export const addressOf = <K extends CallName>(name: K, input: Input<K> & { format?: "csv" }): string =>
   requestOf(name, input)[1];
 
+const entryOf = (name: string) => operations[name] ?? otherOperations[name];
+
 function requestOf(name: string, input: unknown): [method: string, path: string, body: object | undefined] {
-  const entry = operations[name];
+  const entry = entryOf(name);
   if (entry === undefined) throw new Problem(501, "service.unsupported", name);
   const [method, template, queryFields] = entry;
   const rest = new Map<string, unknown>(Object.entries(input ?? {}));

@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import type { CallName } from "../../contract/service.ts";
 import { loadAllTexts } from "../language.ts";
+import { loadOtherOperations } from "../other-operations.ts";
 import type { IconName } from "../parts/icon.tsx";
 
 /** A page: its path relative to the dashboard's address, the right that it requires, and its place in the menu. */
@@ -113,8 +114,11 @@ const entries: readonly PageEntry[] = [
   { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "addChannel" },
 ];
 
-/** All pages, in the order of the menu. The texts of the first one are there; the others load theirs beside their code. */
+/**
+ * All pages, in the order of the menu. The texts and operations of the first one are there; the others load theirs beside
+ * their code.
+ */
 export const pages = entries.map((page): PageEntry => {
-  const load = () => Promise.all([page.load(), loadAllTexts()]).then(([loaded]) => loaded);
+  const load = () => Promise.all([page.load(), loadAllTexts(), loadOtherOperations()]).then(([loaded]) => loaded);
   return page.path === "" ? page : { ...page, load };
 });
