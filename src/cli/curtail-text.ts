@@ -66,14 +66,14 @@ const colours: Partial<Record<string, Colour>> = { curtailing: "yellow", holding
 
 /** Curtailments as lines of a table, the heads first, at most 80 columns; times are local. */
 export function curtailmentTable(listed: readonly Curtailment[], coloured: boolean): string[] {
-  const rows = listed.map(({ id, state, started, power, rigs, reason, drill }) => [
+  const rows = listed.map(({ id, state, started, power, rigs, reason }) => [
     `${id}`,
     state,
     localMinute(new Date(started)),
     state === "ended" ? "" : wattsText(power.now),
     wattsText(power.target),
     `${rigs.reached}/${rigs.total}`,
-    drill ? `drill: ${reason}` : reason,
+    reason,
   ]);
   const paint = (cell: string, row: number, column: number): string => {
     const colour = column === stateColumn ? colours[listed[row]?.state ?? ""] : undefined;

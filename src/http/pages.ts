@@ -26,6 +26,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "coins",
   "energy",
   "money",
+  "curtailment",
   "activity",
   "add",
   "settings",

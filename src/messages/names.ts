@@ -315,4 +315,19 @@ export interface Names {
   readonly "service.channel.backIn": "group" | "rigs";
   readonly "service.channel.works": "key";
   readonly "repair.since": "time";
+  readonly "curtailment.reduced": "power";
+  readonly "curtailment.limited": "power";
+  readonly "curtailment.shared": "share";
+  readonly "curtailment.asPlanned": "target";
+  readonly "curtailment.ofPlan": "name";
+  readonly "curtailment.missing": "power";
+  readonly "curtailment.changes": "lowered" | "stopped";
+  readonly "curtailment.leftOut": "rigs" | "why";
+  readonly "curtailment.givenUp": "power" | "wanted";
+  readonly "curtailment.endTitle": "reason";
+  readonly "curtailment.releaseTitle": "reason";
+  readonly "curtailment.editTitle": "name";
+  readonly "curtailment.removeTitle": "name";
+  readonly "curtailment.drillTitle": "name";
+  readonly "curtailment.reportTitle": "id";
 }

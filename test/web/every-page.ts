@@ -8,6 +8,16 @@ export interface PageAddress extends Pick<PageEntry, "path" | "needs" | "menu"> 
 
 const caller = { actor: "test" };
 
+/** The report of a curtailment, of a plan that was tried without sending anything. */
+async function drilled(service: Dashboard["service"]): Promise<number> {
+  const [last] = await service.listCurtailments({ limit: 1 }, caller);
+  if (last !== undefined) return last.id;
+  const pace = { ramp: { parallel: 1, deadline: 300 }, restore: { parallel: 1, wait: 0 } };
+  const plan = { key: "example", target: { all: true }, order: "efficiency", level: "off", safety: false } as const;
+  const { key } = await service.addCurtailmentPlan({ ...plan, ...pace }, caller);
+  return (await service.drillCurtailmentPlan({ key, dry: true, lasts: 600 }, caller)).id;
+}
+
 /** What stands for `:id` of such a page: the first there is. */
 const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promise<string | number | undefined>>> = {
   "rigs/:id": async () => 1_000_000_001,
@@ -15,6 +25,7 @@ const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promi
   "rules/schedules/:id": async (service) => (await service.listSchedules({}, caller))[0]?.id,
   "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller)).managedTemplateList[0]?.id,
   "hosts/miners/:id": async () => "new",
+  "curtailment/:id": drilled,
   "settings/service/:id": async () => "poll",
   "settings/channels/:id": async (service) => (await service.listChannels({}, caller))[0]?.key,
 };

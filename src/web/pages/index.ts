@@ -26,6 +26,7 @@ export type MenuName =
   | "rules"
   | "pools"
   | "money"
+  | "curtailment"
   | "activity"
   | "hosts"
   | "sites"
@@ -87,6 +88,13 @@ const entries: readonly PageEntry[] = [
     menu: { name: "pools", icon: "pools" },
   },
   { path: "money", load: () => import("./money/page.tsx"), needs: "getMoney", menu: { name: "money", icon: "money" } },
+  {
+    path: "curtailment",
+    load: () => import("./curtailment/page.tsx"),
+    needs: "listCurtailments",
+    menu: { name: "curtailment", icon: "power" },
+  },
+  { path: "curtailment/:id", load: () => import("./curtailment/report-page.tsx"), needs: "getCurtailmentReport" },
   {
     path: "activity",
     load: () => import("./activity/page.tsx"),
