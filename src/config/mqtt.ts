@@ -92,6 +92,10 @@ export const MqttSettings = z
       .boolean()
       .default(true)
       .describe("accept every API operation at bridge/request; false = only commands to miners and groups"),
+    curtailment: z
+      .boolean()
+      .default(false)
+      .describe("accept commands for curtailments at curtailment/set, and announce them to Home Assistant"),
     responseTopics: z
       .array(TopicFilter.refine((filter) => filter !== "#", "must not match every topic"))
       .max(100)

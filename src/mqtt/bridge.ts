@@ -15,6 +15,8 @@ import { BridgeCommands, type PrepareRestart } from "./bridge-commands.ts";
 import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
 import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
+import { CurtailmentTopics } from "./curtailment.ts";
+import { CurtailmentCommands } from "./curtailment-commands.ts";
 import { DisplayUnits, type UnitsPlace, unitsIn } from "./display-units.ts";
 import { FacilityTopics } from "./facility.ts";
 import { handover, type StateLink } from "./handover.ts";
@@ -70,6 +72,8 @@ const tickMs = 500;
 const countsIntervalMs = 60_000;
 /** Interval of reading the facility devices and the sums of places. */
 const sumsIntervalMs = 10_000;
+/** Interval of reading the curtailments. */
+const curtailmentIntervalMs = 5_000;
 /** Several reasons to read the counts within this time cause one read. */
 const countsDelayMs = 300;
 
@@ -120,6 +124,8 @@ class RunningBridge implements Bridge {
   readonly #facility: FacilityTopics;
   readonly #places: PlaceTopics;
   readonly #sumsTimer: NodeJS.Timeout;
+  readonly #curtailments: CurtailmentTopics;
+  readonly #curtailmentTimer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #tickTimer: NodeJS.Timeout;
@@ -198,6 +204,14 @@ class RunningBridge implements Bridge {
       interval: settings.interval,
       now,
     });
+    this.#curtailments = new CurtailmentTopics({
+      service,
+      connection: this.#states,
+      topics,
+      isControllable: settings.curtailment,
+      qos: settings.qos,
+      now,
+    });
     const responder = new Responder({
       connection,
       log,
@@ -209,6 +223,7 @@ class RunningBridge implements Bridge {
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
+    const curtailments = new CurtailmentCommands({ ...shared, changed: () => void this.#curtailments.read() });
     const staleTopics = new StaleTopics(connection, topics, this.#publishing, this.#facility, this.#places);
     const { claimDelays: delays } = options;
     this.#claim = new Claim({
@@ -243,6 +258,8 @@ class RunningBridge implements Bridge {
     };
     if (settings.requests) connection.subscribe(topics.requests, request, { fresh: true });
     connection.subscribe(topics.commands, (message) => void commands.handle(message), { fresh: true });
+    if (settings.curtailment)
+      connection.subscribe(topics.curtailments, (message) => void curtailments.handle(message), { fresh: true });
     const { birthTopic } = homeAssistantSettings(settings);
     if (this.#announcer !== null) connection.subscribe([birthTopic], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
@@ -261,6 +278,7 @@ class RunningBridge implements Bridge {
           this.#publishing.read(lists);
           this.#facility.follow(lists.features);
           this.#places.follow(lists.features);
+          this.#curtailments.follow(lists.features);
           if (isOther) this.#publishInfo();
           this.#setState("online");
         },
@@ -283,6 +301,7 @@ class RunningBridge implements Bridge {
       void this.#facility.read();
       void this.#places.read();
     }, sumsIntervalMs);
+    this.#curtailmentTimer = setInterval(() => void this.#curtailments.read(), curtailmentIntervalMs);
     this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
     void this.ended.then(() => {
       continued?.end();
@@ -318,6 +337,7 @@ class RunningBridge implements Bridge {
     clearInterval(this.#tickTimer);
     clearInterval(this.#countsTimer);
     clearInterval(this.#sumsTimer);
+    clearInterval(this.#curtailmentTimer);
     clearTimeout(this.#countsDelay);
     this.#announcer?.close();
   }
@@ -331,6 +351,7 @@ class RunningBridge implements Bridge {
     void this.#publishing.publishAll();
     void this.#facility.read(true);
     void this.#places.read(true);
+    void this.#curtailments.read(true);
   }
 
   /** The state is "online" only while the service is watched: the published data may be outdated otherwise. */

@@ -23,7 +23,7 @@ export function handover(connection: MqttLink, topics: Topics): StateLink & { re
     connection,
     filters: [
       ...[miner.state, miner.availability, group.state, facility.state, facility.availability, topics.place("+")],
-      ...[topics.summary, topics.notifications],
+      ...[topics.summary, topics.notifications, topics.curtailment.state],
     ],
     quietMs,
     receive: (message) => retained.set(message.topic, message),

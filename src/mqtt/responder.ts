@@ -122,8 +122,8 @@ const isListed = (topic: string, filters: readonly string[]): boolean =>
   filters.some((filter) => matches(filter.endsWith("#") ? filter : `${filter}/#`, topic));
 
 /** The bridge's own topics at and below its base. */
-const own = /^(|bridge|miner|group|summary|notifications?)(\/|$)/;
-const ownResponses = /^(bridge|(miner|group)\/[^/]+)\/response(\/|$)/;
+const own = /^(|bridge|curtailment|miner|group|summary|notifications?)(\/|$)/;
+const ownResponses = /^(bridge|curtailment|(miner|group)\/[^/]+)\/response(\/|$)/;
 
 /** Below the base, a response must not be mistaken for a state or a command. */
 function isForResponses(topic: string, base: string): boolean {

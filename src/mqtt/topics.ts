@@ -19,10 +19,14 @@ export interface Topics {
   readonly facility: (key: string) => Pick<ThingTopics, "state" | "availability">;
   /** The state of a place. */
   readonly place: (uid: string) => string;
+  /** The curtailments under way, and commands for them; there is no availability and no event. */
+  readonly curtailment: Pick<ThingTopics, "state" | "response" | "set" | "setProperty">;
   /** Topics for commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
   /** Filters of the command topics of miners, groups and the farm. */
   readonly commands: readonly string[];
+  /** Topics of the commands for curtailments. */
+  readonly curtailments: readonly string[];
   /** Filters of API requests and of commands for the bridge itself. */
   readonly requests: readonly string[];
 }
@@ -52,6 +56,7 @@ export function topicsOf(base: string): Topics {
     logLevel: `${base}/bridge/log_level/set`,
     response: `${base}/bridge/response`,
   };
+  const curtailment = thing(`${base}/curtailment`);
   const things = [`${base}/miner/+`, `${base}/group/+`, `${base}/farm`];
   return {
     state: `${base}/bridge/state`,
@@ -67,8 +72,10 @@ export function topicsOf(base: string): Topics {
     group: (id) => thing(`${base}/group/${id}`),
     facility: (key) => thing(`${base}/facility/${key}`),
     place: (uid) => `${base}/place/${uid}/state`,
+    curtailment,
     farm: thing(`${base}/farm`),
     commands: things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
+    curtailments: [curtailment.set, curtailment.setProperty("target")],
     requests: [`${base}/bridge/request/+`, bridge.action, bridge.logLevel],
   };
 }
@@ -77,6 +84,8 @@ export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
   /** For the bridge itself; `sets` is null for an action. */
   | { readonly kind: "bridge"; readonly sets: "log_level" | null }
+  /** `sets` is null for the topic that begins and ends any. */
+  | { readonly kind: "curtailment"; readonly sets: "target" | null }
   | {
       readonly kind: "set" | "action";
       readonly thing: "miner" | "group" | "farm";
@@ -97,6 +106,8 @@ export function commandTopic(base: string, topic: string): CommandTopic | null {
   const rest = levels.slice(1).join("/");
   if (first === "bridge" && rest === "action") return { kind: "bridge", sets: null };
   if (first === "bridge" && rest === "log_level/set") return { kind: "bridge", sets: "log_level" };
+  if (first === "curtailment" && rest === "set") return { kind: "curtailment", sets: null };
+  if (first === "curtailment" && rest === "target/set") return { kind: "curtailment", sets: "target" };
   if (first === "bridge")
     return second === "request" && levels.length === 3 ? { kind: "request", operation: third } : null;
   if (first !== "farm" && ((first !== "miner" && first !== "group") || second === "")) return null;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { logLevels } from "../../src/config/log-levels.ts";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
+import { CurtailmentBody } from "../../src/contract/curtailment.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { actionIntents, settingIntents, settingsIntents } from "../../src/farm/index.ts";
 import { looseIn } from "../../src/mqtt/command-inbox.ts";
@@ -34,6 +35,11 @@ describe("the page on MQTT", () => {
       expect(["restart", ...logLevels]).toContain(value);
       return;
     }
+    if (command?.kind === "curtailment") {
+      if (command.sets === null && !String(payload).includes('"end"'))
+        expect(CurtailmentBody.parse({ reason: "MQTT", ...Object(value) })).toBeDefined();
+      return;
+    }
     if (command?.kind === "action") expect(actionIntents(value)).toHaveLength(1);
     else if (command?.property === null) expect(settingsIntents(value)).toHaveLength(1);
     else expect(settingIntents(command?.property ?? "", value)).toHaveLength(1);
@@ -48,6 +54,7 @@ describe("the page on MQTT", () => {
       ...[miner.state, miner.availability, miner.event, miner.response],
       ...[topics.group(1).state, topics.facility("main").state, topics.facility("main").availability],
       topics.place("6fd21c0b8a93"),
+      ...[topics.curtailment.state, topics.curtailment.response],
       ...[topics.notification, topics.notifications, topics.bridge.response],
       topics.response("listMiners"),
     ]);

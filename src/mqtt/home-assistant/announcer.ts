@@ -9,8 +9,10 @@ import { byTimer, readRetained, type Schedule } from "../read-retained.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
+import { curtailmentConfig } from "./curtailment-device.ts";
 import {
   bridgeId,
+  curtailmentId,
   type DeviceContext,
   deviceConfig,
   facilityId,
@@ -378,6 +380,7 @@ class HomeAssistant implements Announcer {
     this.#publish(0, id, farmConfig(miners, display, this.#discovery.previous(id), context));
     const { settings, canRestart = false } = this.#options;
     this.#discovery.publish(bridgeId(this.#base), bridgeConfig({ canCommand: settings.requests, canRestart }, context));
+    if (settings.curtailment) this.#discovery.publish(curtailmentId(this.#base), curtailmentConfig(context));
   }
 
   /** Announces facility devices and sites, and removes those that no longer exist, once they are known. */
@@ -442,6 +445,7 @@ class HomeAssistant implements Announcer {
     const current = new Set([
       farmId(this.#base),
       bridgeId(this.#base),
+      ...(this.#options.settings.curtailment ? [curtailmentId(this.#base)] : []),
       ...groups.map(({ id }) => groupId(this.#base, id)),
       ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);

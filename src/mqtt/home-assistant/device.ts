@@ -43,13 +43,14 @@ export const facilityId = (base: string, key: string): string => `${root(base)}_
 export const isFacilityId = (base: string, id: string): boolean => id.startsWith(facilityId(base, ""));
 export const siteId = (base: string, uid: string): string => `${root(base)}_site_${uid}`;
 export const isSiteId = (base: string, id: string): boolean => id.startsWith(siteId(base, ""));
+export const curtailmentId = (base: string): string => `${root(base)}_curtailment`;
 export const bridgeId = (base: string): string => `${root(base)}_bridge`;
 const root = (base: string): string => base.replaceAll("/", "_");
 
 /** Whether a device's id is one of those above. */
 export const isOwnId = (base: string, id: string): boolean =>
   id.startsWith(`${root(base)}_`) &&
-  /^(farm|bridge|group_\d+|miner_[a-z0-9-]+|facility_[a-z0-9_-]+|site_[a-z0-9-]+)$/.test(
+  /^(farm|bridge|curtailment|group_\d+|miner_[a-z0-9-]+|facility_[a-z0-9_-]+|site_[a-z0-9-]+)$/.test(
     id.slice(root(base).length + 1),
   );
 
