@@ -34,6 +34,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "users",
   "hosts",
   "sites",
+  "places",
   "login",
 ]);
 

@@ -314,6 +314,15 @@ export interface Names {
   readonly "service.channel.offlineIn": "group" | "rigs";
   readonly "service.channel.backIn": "group" | "rigs";
   readonly "service.channel.works": "key";
+  readonly "places.inside": "name";
+  readonly "places.at": "column" | "row";
+  readonly "places.changeTitle": "name";
+  readonly "places.moved": "place";
+  readonly "places.deleteTitle": "name";
+  readonly "places.rigsTo": "parent" | "what";
+  readonly "places.rigsToNone": "what";
+  readonly "places.placesTo": "parent" | "what";
+  readonly "places.placesToTop": "what";
   readonly "repair.since": "time";
   readonly "curtailment.reduced": "power";
   readonly "curtailment.limited": "power";

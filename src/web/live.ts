@@ -20,7 +20,7 @@ export interface Rigs {
 }
 
 /** Columns besides those that every row has; pages add the ones they show. */
-const extraColumns = new Set<keyof Row>(["algorithm", "model", "address", "worker"]);
+const extraColumns = new Set<keyof Row>(["algorithm", "model", "address", "worker", "place"]);
 
 /** Adds columns to the rows. They arrive with the next read of the list. */
 export function wantColumns(columns: readonly (keyof Row)[]): void {

@@ -172,11 +172,11 @@ describe("settings", () => {
     await name.fill("Attic two");
     await at.getByLabel("Tags").fill("warm");
     await dashboard.service.changeMiner(
-      { id: added, location: { site: "Barn", container: null, rack: null, slot: null } },
+      { id: added, location: { site: null, container: null, rack: null, slot: "Barn" } },
       caller,
     );
     await dashboard.readAll();
-    await until(async () => (await at.getByLabel("Site").inputValue()) === "Barn", "the change made elsewhere");
+    await until(async () => (await at.getByLabel("Slot").inputValue()) === "Barn", "the change made elsewhere");
     expect([await name.inputValue(), await at.getByLabel("Tags").inputValue()]).toEqual(["Attic two", "warm"]);
     await at.getByRole("heading", { level: 1 }).click();
     await at.keyboard.press("j");

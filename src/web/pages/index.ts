@@ -30,6 +30,7 @@ export type MenuName =
   | "activity"
   | "hosts"
   | "sites"
+  | "places"
   | "add"
   | "settings"
   | "family";
@@ -71,6 +72,12 @@ const entries: readonly PageEntry[] = [
     load: () => import("./alarms/page.tsx"),
     needs: "listNotifications",
     menu: { name: "alarms", icon: "bell" },
+  },
+  {
+    path: "places",
+    load: () => import("./places/page.tsx"),
+    needs: "listPlaces",
+    menu: { name: "places", icon: "cards" },
   },
   {
     path: "rules",

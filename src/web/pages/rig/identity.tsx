@@ -4,6 +4,7 @@ import { groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
+import { may } from "../../session.ts";
 import { Facts } from "./facts.tsx";
 import { ownPage } from "./own-page.ts";
 import { isManaged } from "./settings.tsx";
@@ -21,7 +22,13 @@ export function Identity({ miner, groups }: IdentityProps) {
   const { make = null, model: named = null } = identity ?? {};
   const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
   const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
+  const { placeId = null, position = null } = miner;
   const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
+  const where = [
+    // A row is no part of the location.
+    place.length === 0 && placeId !== null ? t.places.place : place.join(" · "),
+    ...(position === null ? [] : [t.places.at(position)]),
+  ].join(" · ");
   const path = groupPath(groups ?? [], miner.groupId);
   const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
   const facts = [
@@ -48,7 +55,16 @@ export function Identity({ miner, groups }: IdentityProps) {
         </a>
       ),
     ],
-    [t.rig.location, place.length === 0 ? null : <bdi>{place.join(" · ")}</bdi>],
+    [
+      t.rig.location,
+      where === "" ? null : placeId !== null && may("listPlaces") ? (
+        <a href={link(`rigs?place=${placeId}`)}>
+          <bdi>{where}</bdi>
+        </a>
+      ) : (
+        <bdi>{where}</bdi>
+      ),
+    ],
     [t.rig.uid, miner.uid === null ? null : <code>{miner.uid}</code>],
     [
       t.rig.tags,

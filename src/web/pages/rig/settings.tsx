@@ -17,6 +17,7 @@ import { useUnsaved } from "../../parts/unsaved.tsx";
 import { useForm } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { DeleteRig } from "./delete-rig.tsx";
+import { PlaceFields, placementIn } from "./place-fields.tsx";
 import { PlugFields, plugFrom } from "./plug-fields.tsx";
 
 /** Managed miners are numbered from 1, all others from a billion. */
@@ -74,8 +75,6 @@ export function Settings({ miner, reload }: SettingsProps) {
   );
 }
 
-const places = ["site", "container", "rack", "slot"] as const;
-
 interface FormProps {
   readonly miner: MinerDetail;
   readonly settings: MinerSettings;
@@ -89,7 +88,12 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const [dirty, setDirty] = useState(false);
   const form = useForm(async (filled) => {
     const change = changeIn(filled, miner, settings);
-    if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
+    const { location, ...others } = change;
+    if (location !== undefined && others.placeId !== undefined) {
+      // One request takes a location or a place, and the slot belongs to the location.
+      await call("changeMiner", { id: miner.id, location });
+      await call("changeMiner", { id: miner.id, ...others });
+    } else if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
     say(t.rig.saved);
     setDirty(false);
     saved();
@@ -141,21 +145,7 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
           <Field label={t.rig.tags} hint={t.rig.tagsHint} problem={wrong("tags")}>
             {(control) => <input {...control} name="tags" dir="auto" defaultValue={miner.tags.join(", ")} />}
           </Field>
-          <div class="places">
-            {places.map((place) => (
-              <Field key={place} label={t.rig.place[place]} problem={wrong(`location.${place}`)}>
-                {(control) => (
-                  <input
-                    {...control}
-                    name={place}
-                    dir="auto"
-                    maxLength={64}
-                    defaultValue={miner.location[place] ?? ""}
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
+          <PlaceFields miner={miner} wrong={wrong} />
         </Card>
         <Card title={t.rig.connection}>
           <Field label={t.rig.address} hint={t.rig.addressHint} problem={wrong("address")}>
@@ -257,12 +247,6 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
         .map((tag) => tag.trim()),
     ),
   ].filter((tag) => tag !== "");
-  const location = {
-    site: text("site") || null,
-    container: text("container") || null,
-    rack: text("rack") || null,
-    slot: text("slot") || null,
-  };
   const numberOf = (name: string): number | null => (text(name) === "" ? null : Number(text(name)));
   const interval = numberOf("interval");
   const powerNameplate = numberOf("powerNameplate");
@@ -274,7 +258,7 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
     ...(text("name") === miner.name ? {} : { name: text("name") }),
     ...(Number(text("group")) === miner.groupId ? {} : { group: Number(text("group")) }),
     ...(same(tags, miner.tags) ? {} : { tags }),
-    ...(places.every((place) => location[place] === miner.location[place]) ? {} : { location }),
+    ...placementIn(form, miner),
     ...(text("address") === settings.address ? {} : { address: text("address") }),
     ...(interval === settings.interval ? {} : { interval }),
     ...(offlineExpected === settings.offlineExpected ? {} : { offlineExpected }),

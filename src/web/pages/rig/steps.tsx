@@ -7,6 +7,7 @@ import { type Row, rigs, wantColumns } from "../../live.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { link } from "../../route.ts";
 import { shortcuts } from "../../shortcuts.ts";
+import { usePlaces } from "../../use-places.ts";
 import { columns, compareBy } from "../rigs/columns.tsx";
 import { matcher } from "../rigs/filter.ts";
 import { groupTree } from "../rigs/groups.ts";
@@ -23,7 +24,8 @@ interface StepsProps {
 export function Steps({ id, groups }: StepsProps) {
   const { query } = useRoute();
   const view = useMemo(() => viewIn(query.list ?? ""), [query.list]);
-  const tree = useMemo(() => groupTree(groups), [groups]);
+  const places = usePlaces(view.facets.place !== undefined).value;
+  const tree = useMemo(() => groupTree(groups, places), [groups, places]);
   const state = rigs.value;
   const order = useMemo(
     () => ({ isListed: matcher(view, tree), compare: compareBy(view.sort, view.descending, tree) }),

@@ -12,8 +12,8 @@ export function controlText(key: string): string {
 
 /** An action with its main parameters: "Power limit 2400". */
 export function actionText({ action, parameters }: Pick<Job, "action" | "parameters">): string {
-  const { property, value, watts, mode, tag, group } = parameters;
+  const { property, value, watts, mode, tag, group, place } = parameters;
   if (action === "set" && property !== undefined) return `${controlText(String(property))} ${String(value)}`;
-  const detail = watts ?? mode ?? tag ?? group;
+  const detail = watts ?? mode ?? tag ?? group ?? place;
   return [named(t.rigs.action, action), detail].filter((part) => part !== undefined).join(" ");
 }

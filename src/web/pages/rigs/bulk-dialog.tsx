@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { BulkPreview } from "../../../contract/bulk-preview.ts";
 import type { Notification } from "../../../contract/resources.ts";
+import type { Input } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { counted, duration, money, power } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -12,7 +13,7 @@ import { say } from "../../parts/messages.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { handle } from "../alarms/handle.ts";
-import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
+import { GroupForm, PlaceForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
 import { type BulkName, type BulkParameters, kindOf, type SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
 import { type JobResult, type OwnWork, rehearse, startJob, startOwnJob } from "./jobs.ts";
@@ -112,6 +113,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
       {name === "set" ? <SettingForm rows={rows} fill={fill} /> : null}
       {name === "tag" ? <TagForm fill={fill} /> : null}
       {name === "group" ? <GroupForm tree={tree} fill={fill} /> : null}
+      {name === "place" ? <PlaceForm tree={tree} fill={fill} /> : null}
       {name === "acknowledge" && count === 0 ? (
         <Knowing value={openAlarms.value}>{(_, known) => <None known={known}>{t.rigs.noAlarms}</None>}</Knowing>
       ) : null}
@@ -132,7 +134,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   );
 }
 
-type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group" | "delete">;
+type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group" | "place" | "delete">;
 const isServiceAction = (name: BulkName): name is ServiceAction => kindOf(name).isAction === true;
 
 interface RehearsalOf {
@@ -197,7 +199,7 @@ function startOwn(
   tree: GroupTree,
 ): void {
   const ids = alarms === null ? rows.map(({ id }) => id) : [...alarms.keys()];
-  const { tag = "", group = 0 } = parameters;
+  const { tag = "", group = 0, place = 0 } = parameters;
   const tags = new Map(rows.map((row) => [row.id, row.tags]));
   const each = async (id: number): Promise<string> => {
     if (isServiceAction(name)) return (await call("minerAction", { id, action: name, ...parameters })).message;
@@ -211,19 +213,46 @@ function startOwn(
       if (!before.includes(String(tag))) await call("changeMiner", { id, tags: [...before, String(tag)] });
       return t.rigs.tagged({ tag: String(tag) });
     }
+    if (name === "place") {
+      await call("changeMiner", { id, ...placementIn(String(place)) });
+      return placedText(Number(place), tree);
+    }
     if (name === "delete") return (await call("deleteMiner", { id })).message;
     await call("changeMiner", { id, group: Number(group) });
     return t.rigs.moved({ group: tree.nameOf(Number(group)) ?? t.rigs.noGroup });
   };
-  // The list of jobs shows groups by name.
-  const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;
-  const undoing = name === "tag" || name === "group" ? wayBack(name, String(tag), rows, tree) : {};
+  // The list of jobs shows groups and places by name.
+  const shown =
+    name === "group"
+      ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup }
+      : name === "place"
+        ? { place: tree.places.get(Number(place))?.path ?? t.places.nowhere }
+        : parameters;
+  const undoing = name === "tag" || name === "group" || name === "place" ? wayBack(name, String(tag), rows, tree) : {};
   startOwnJob(name, shown, ids, { each, cancelled: t.rigs.notSent, ...undoing });
+}
+
+const placedText = (id: number, { places }: GroupTree): string =>
+  t.places.moved({ place: places.get(id)?.path ?? t.places.nowhere });
+
+/** A place with a position in it: "12", or "12 2 3" for row 2 and column 3; place 0 is none. */
+function placementIn(text: string): Pick<Input<"changeMiner">, "placeId" | "position"> {
+  const [place = 0, row, column] = text.split(" ").map(Number);
+  return {
+    placeId: place === 0 ? null : place,
+    ...(row === undefined || column === undefined ? {} : { position: { row, column } }),
+  };
+}
+
+/** As `placementIn` reads it; null: unknown. */
+function placementOf({ place, position }: Row): string | null {
+  if (place === undefined) return null;
+  return [place ?? 0, ...(position == null ? [] : [position.row, position.column])].join(" ");
 }
 
 /** What rigs had before they got a tag or moved, and how they get it back. */
 function wayBack(
-  name: "tag" | "group",
+  name: "tag" | "group" | "place",
   tag: string,
   rows: readonly Row[],
   tree: GroupTree,
@@ -235,6 +264,18 @@ function wayBack(
       giveBack: async (id, group) => {
         await call("changeMiner", { id, group: Number(group) });
         return t.rigs.moved({ group: tree.nameOf(Number(group)) ?? t.rigs.noGroup });
+      },
+    };
+  if (name === "place")
+    return {
+      before: (id) => {
+        const row = rigs.value.byId.get(id);
+        return row === undefined ? null : placementOf(row);
+      },
+      giveBack: async (id, before) => {
+        const placement = placementIn(before);
+        await call("changeMiner", { id, ...placement });
+        return placedText(placement.placeId ?? 0, tree);
       },
     };
   return {

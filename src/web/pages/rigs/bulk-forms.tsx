@@ -1,6 +1,8 @@
+import { useEffect } from "preact/hooks";
 import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
 import { t } from "../../language.ts";
+import { wantColumns } from "../../live.ts";
 import { None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
@@ -126,3 +128,18 @@ export const GroupForm = ({ tree, fill }: FormProps & { tree: GroupTree }) => (
     choose={(id) => fill(id === "" ? null : { group: Number(id) })}
   />
 );
+
+export function PlaceForm({ tree, fill }: FormProps & { tree: GroupTree }) {
+  // What undoing gives back.
+  useEffect(() => wantColumns(["position"]), []);
+  return (
+    <Choose
+      label={t.places.place}
+      choices={[
+        { value: "0", text: t.places.nowhere },
+        ...tree.places.all.map(({ id, path }) => ({ value: String(id), text: path })),
+      ]}
+      choose={(id) => fill(id === "" ? null : { place: Number(id) })}
+    />
+  );
+}

@@ -7,6 +7,8 @@ import { may } from "../../session.ts";
 export interface BulkKind {
   readonly icon: IconName;
   readonly needs: CallName;
+  /** What its form lists. */
+  readonly lists?: CallName;
   /** In the bar itself; the others are in its menu. */
   readonly isFirst?: true;
   readonly isDangerous?: true;
@@ -25,6 +27,7 @@ export const bulkKinds = {
   acknowledge: { icon: "bell", needs: "notificationAction" },
   tag: { icon: "bookmark", needs: "changeMiner" },
   group: { icon: "home", needs: "changeMiner" },
+  place: { icon: "rack", needs: "changeMiner", lists: "listPlaces" },
   delete: { icon: "trash", needs: "deleteMiner", isDangerous: true },
 } as const satisfies Readonly<Record<string, BulkKind>>;
 export type BulkName = keyof typeof bulkKinds;
@@ -34,8 +37,10 @@ const kinds: Readonly<Record<BulkName, BulkKind>> = bulkKinds;
 export const kindOf = (name: BulkName): BulkKind => kinds[name];
 
 /** Whether this user may run it; services without bulk actions receive one call per rig. */
-export const mayDo = (name: BulkName): boolean =>
-  may(kindOf(name).needs) || (kindOf(name).isAction === true && may("minerAction"));
+export function mayDo(name: BulkName): boolean {
+  const { needs, lists = needs, isAction = false } = kindOf(name);
+  return (may(needs) && may(lists)) || (isAction && may("minerAction"));
+}
 
 export type BulkParameters = BulkJob["parameters"];
 /** Sets the values of a form; null: not complete yet. */

@@ -47,8 +47,9 @@ const reversible: Readonly<Record<string, Reversible>> = {
       return { pool_id: Number(id), pool_type: type };
     },
   },
-  // These two are of the page, which knows itself how to give back.
+  // These are of the page, which knows itself how to give back.
   group: { set: () => "", give: (_, group) => ({ group }) },
+  place: { set: () => "", give: (_, place) => ({ place }) },
   tag: { set: ({ tag }) => String(tag), give: ({ tag = "" }) => ({ tag }) },
 };
 

@@ -23,6 +23,7 @@ const readers: Readonly<Record<FacetKey, Reader>> = {
   reason: ({ reason }) => one(reason),
   group: ({ group }, tree) => tree.pathOf(group),
   tag: ({ tags }) => (tags.length === 0 ? [none] : tags),
+  place: ({ place }, { places }) => (place == null ? [none] : places.lineOf(place)),
   site: (row, tree) => {
     const sites = sitesOf(row, tree);
     return sites.length === 0 ? [none] : sites;

@@ -1,18 +1,20 @@
 import type { Group } from "../../../contract/resources.ts";
 import { ownGroupName } from "../../../contract/site-numbers.ts";
+import { noPlaces, type PlaceTree } from "../../places.ts";
 
-/** The groups of rigs, by id. */
+/** The groups of rigs, by id, and their places. */
 export interface GroupTree {
   /** "Hall / Row 1"; undefined for an unknown group. */
   nameOf(id: number): string | undefined;
   /** The ids of the group and its parents, as texts: a rig in a row is also in its hall. */
   pathOf(id: number): readonly string[];
   readonly all: readonly Group[];
+  readonly places: PlaceTree;
 }
 
 const noGroup = ["0"];
 
-export function groupTree(groups: readonly Group[]): GroupTree {
+export function groupTree(groups: readonly Group[], places: PlaceTree = noPlaces): GroupTree {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const lines = new Map<number, readonly Group[]>();
   const lineOf = (id: number): readonly Group[] => {
@@ -27,6 +29,7 @@ export function groupTree(groups: readonly Group[]): GroupTree {
   const paths = new Map<number, readonly string[]>();
   return {
     all: groups,
+    places,
     nameOf: (id) => {
       const line = lineOf(id);
       return line.length === 0 ? undefined : line.map(ownGroupName).toReversed().join(" / ");

@@ -11,6 +11,7 @@ import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { usePlaces } from "../../use-places.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { bulkNames, mayDo } from "./bulk-kinds.ts";
 import { RigCards } from "./cards.tsx";
@@ -38,7 +39,8 @@ export default function Rigs() {
     (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : Promise.resolve([])),
     [],
   );
-  const tree = useMemo(() => groupTree(groups.value ?? []), [groups.value]);
+  const places = usePlaces().value;
+  const tree = useMemo(() => groupTree(groups.value ?? [], places), [groups.value, places]);
   const listed = useListed(view, tree);
   const keys = view.columns ?? ownColumns.value;
   const layout = view.layout ?? ownLayout.value ?? (isNarrow.value ? "cards" : "table");

@@ -12,6 +12,7 @@ export const named = (texts: Readonly<Record<string, string>>, key: string): str
 /** How a value of a filter is shown. */
 export function valueText(key: FacetKey, value: string, tree: GroupTree): string {
   if (key === "group") return value === "0" ? t.rigs.noGroup : (tree.nameOf(Number(value)) ?? value);
+  if (key === "place" && value !== none) return tree.places.get(Number(value))?.path ?? value;
   if (key === "repair") return value === none ? t.rigs.notInRepair : t.rigs.inRepair;
   if (value === none) return t.rigs.noValue;
   if (key === "status") return named(t.status, value);

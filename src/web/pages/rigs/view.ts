@@ -8,7 +8,7 @@ export const statuses: readonly MinerStatus[] = [
 
 /** Filters by value: a rig must have one of the values. */
 export const facetKeys = [
-  ...(["status", "repair", "reason", "group", "tag", "site", "container", "rack"] as const),
+  ...(["status", "repair", "reason", "group", "tag", "place", "site", "container", "rack"] as const),
   ...(["model", "algorithm", "pool", "coin"] as const),
 ];
 export type FacetKey = (typeof facetKeys)[number];
