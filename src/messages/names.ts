@@ -323,6 +323,9 @@ export interface Names {
   readonly "places.rigsToNone": "what";
   readonly "places.placesTo": "parent" | "what";
   readonly "places.placesToTop": "what";
+  readonly "places.ofExpected": "share";
+  readonly "places.ofMaxPower": "power";
+  readonly "places.locating": "minutes";
   readonly "repair.since": "time";
   readonly "curtailment.reduced": "power";
   readonly "curtailment.limited": "power";

@@ -21,6 +21,7 @@ async function drilled(service: Dashboard["service"]): Promise<number> {
 /** What stands for `:id` of such a page: the first there is. */
 const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promise<string | number | undefined>>> = {
   "rigs/:id": async () => 1_000_000_001,
+  "places/:id": async (service) => (await service.listPlaces({}, caller))[0]?.id,
   "rules/:id": async (service) => (await service.listRules({}, caller)).rules[0]?.id,
   "rules/schedules/:id": async (service) => (await service.listSchedules({}, caller))[0]?.id,
   "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller)).managedTemplateList[0]?.id,

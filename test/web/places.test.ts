@@ -151,7 +151,7 @@ describe("a rig's place", () => {
     });
     await page.getByRole("link", { name: "Overview", exact: true }).last().click();
     const where = page.getByRole("link", { name: "Texas · B1 · R01 · left · row 1, column 2" });
-    expect(await where.getAttribute("href")).toBe(`/rigs?place=${rack}`);
+    expect(await where.getAttribute("href")).toBe(`/places/${rack}`);
     await close();
   });
 
@@ -171,6 +171,109 @@ describe("a rig's place", () => {
     await dialog.getByRole("button", { name: "Undo on 2 rigs" }).click();
     await until(async () => (await places()).includes("Ohio 0"), "both rigs to leave Ohio");
     expect((await dashboard.service.getMiner({ id: first }, caller)).position).toEqual({ row: 1, column: 1 });
+    await close();
+  });
+});
+
+describe("the map of a place", () => {
+  const map = (page: Page): Locator => page.getByRole("application", { name: "Map" });
+  /** The point of the first cell of a rack that the map shows alone. */
+  const firstCell = { position: { x: 20, y: 20 } };
+  /** Red, green, blue at that point. */
+  const colour = (page: Page): Promise<string> =>
+    map(page)
+      .locator("canvas")
+      .evaluate((canvas) => {
+        if (!(canvas instanceof HTMLCanvasElement)) return "";
+        const scale = canvas.width / canvas.clientWidth;
+        return String(
+          canvas
+            .getContext("2d")
+            ?.getImageData(8 * scale, 8 * scale, 1, 1)
+            .data.slice(0, 3),
+        );
+      });
+
+  test("shows each rig where it stands, as it changes, and leads to it", async () => {
+    const { page, close } = await visit(`places/${rack}`);
+    await map(page).hover(firstCell);
+    const details = page.locator(".place-details");
+    await details.getByRole("link", { name: "Rig 1", exact: true }).waitFor();
+    await details.getByText("Texas/B1/R01 · row 1, column 1", { exact: true }).waitFor();
+    const mines = await colour(page);
+    await dashboard.service.minerAction({ id: first, action: "stop" }, caller);
+    await until(async () => (await colour(page)) !== mines, "the colour of a rig that is stopped");
+    await details.getByText("Stopped", { exact: false }).waitFor();
+    await dashboard.service.minerAction({ id: first, action: "start" }, caller);
+    await until(async () => (await colour(page)) === mines, "the colour of a rig that mines");
+    await map(page).click(firstCell);
+    await page.getByRole("heading", { name: "Rig 1", exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/rigs/${first}`);
+    await close();
+  });
+
+  test("is used by keys: each rig is announced, and Enter opens it", async () => {
+    const { page, close } = await visit(`places/${rack}?colour=state`);
+    await map(page).focus();
+    const spoken = page.getByRole("status").filter({ hasText: "Texas" });
+    await spoken.getByText(/^Rig 1, Texas\/B1\/R01, row 1, column 1, Mining, /).waitFor();
+    await map(page).press("ArrowRight");
+    await spoken.getByText(/^Rig 4, .*row 1, column 2/).waitFor();
+    await map(page).press("ArrowDown");
+    await spoken.getByText(/^Rig 3, Texas\/B1\/R01, Mining/).waitFor();
+    await map(page).press("Enter");
+    await page.getByRole("heading", { name: "Rig 3", exact: true }).waitFor();
+    await close();
+  });
+
+  test("of a site leads to those of its racks, and shows its rigs as a table", async () => {
+    const { page, close } = await visit("places");
+    await page.getByRole("link", { name: "Texas", exact: true }).click();
+    await page.getByRole("link", { name: "B1", exact: true }).waitFor();
+    await page.getByRole("link", { name: "R01", exact: true }).click();
+    await page.getByRole("heading", { name: "R01", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Table", exact: true }).click();
+    const names = page.getByRole("grid", { name: "List of rigs" }).getByRole("rowheader");
+    await until(async () => (await names.count()) === 4, "the rigs of the rack");
+    expect(new URL(page.url()).pathname).toBe(`/places/${rack}`);
+    await close();
+  });
+
+  test("has its rigs signal where they are for those who may, and stop again", async () => {
+    const { page, close } = await visit(`places/${rack}`);
+    await page.getByRole("button", { name: "Signal location" }).click();
+    await page.getByText("Rigs here that can signal where they are do so for 5 min.").waitFor();
+    await page.getByRole("button", { name: "Signal location", pressed: true }).click();
+    await page.getByText("The rigs here stop signalling.").waitFor();
+    const sent = (await dashboard.service.listBulkActions({}, caller)).map(({ action }) => action);
+    expect(sent.filter((action) => action === "locate").length).toBe(2);
+    await close();
+  });
+
+  test("fits a phone, where the first tap shows a rig and the second opens it", async () => {
+    const { page, close } = await visit(`places/${rack}`, { key: viewer, width: 390, height: 844 });
+    await map(page).waitFor();
+    expect(await page.getByRole("button", { name: /Signal|Change|Delete/ }).count()).toBe(0);
+    expect(await overflow(page)).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    const tap = () =>
+      map(page).evaluate((element) => {
+        const { left, top } = element.getBoundingClientRect();
+        const at = { clientX: left + 20, clientY: top + 20, pointerType: "touch", bubbles: true };
+        element.dispatchEvent(new PointerEvent("click", at));
+      });
+    await tap();
+    await page.locator(".place-details").getByText("Rig 1", { exact: true }).waitFor();
+    await tap();
+    await page.getByRole("heading", { name: "Rig 1", exact: true }).waitFor();
+    await close();
+  });
+
+  test("says that a place is gone", async () => {
+    const { page, close } = await visit("places/999");
+    await page.getByRole("heading", { name: "There is no such place" }).waitFor();
+    await page.getByRole("link", { name: "All places" }).click();
+    await line(page, "Texas").waitFor();
     await close();
   });
 });

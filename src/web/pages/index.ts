@@ -79,6 +79,7 @@ const entries: readonly PageEntry[] = [
     needs: "listPlaces",
     menu: { name: "places", icon: "cards" },
   },
+  { path: "places/:id", load: () => import("./places/place-page.tsx"), needs: "listPlaces" },
   {
     path: "rules",
     load: () => import("./rules/page.tsx"),

@@ -55,7 +55,7 @@ export function TreeTable({ tree, onAsk, reload }: TreeProps) {
               <Icon name={isOpen(place) ? "down" : "next"} />
             </button>
           )}
-          <a href={link(`rigs?place=${place.id}`)}>
+          <a href={link(`places/${place.id}`)}>
             <bdi>{place.name}</bdi>
           </a>{" "}
           <small>{t.places.kind[place.kind]}</small>

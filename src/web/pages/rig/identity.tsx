@@ -58,7 +58,7 @@ export function Identity({ miner, groups }: IdentityProps) {
     [
       t.rig.location,
       where === "" ? null : placeId !== null && may("listPlaces") ? (
-        <a href={link(`rigs?place=${placeId}`)}>
+        <a href={link(`places/${placeId}`)}>
           <bdi>{where}</bdi>
         </a>
       ) : (
