@@ -326,6 +326,7 @@ export interface Names {
   readonly "places.ofExpected": "share";
   readonly "places.ofMaxPower": "power";
   readonly "places.locating": "minutes";
+  readonly "labels.tooMany": "rigs" | "shown";
   readonly "repair.since": "time";
   readonly "curtailment.reduced": "power";
   readonly "curtailment.limited": "power";

@@ -22,7 +22,7 @@ beforeAll(async () => {
     rigs: Array.from({ length: rows }, (_, index) => ({
       name: `Rig ${index + 1}`,
       rig: { kind: "axeos", warm: true },
-      settings: { group: index < 20 ? "Hall" : "Study" },
+      settings: { group: index < 20 ? "Hall" : "Study", location: { site: "Farm" } },
     })),
     config: {
       display: { currency: "EUR" },

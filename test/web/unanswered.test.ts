@@ -10,7 +10,9 @@ let dashboard: Dashboard;
 
 beforeAll(async () => {
   dashboard = await startDashboard({
-    rigs: [{ name: "Desk", rig: { kind: "axeos", warm: true }, settings: { group: "Hall" } }],
+    rigs: [
+      { name: "Desk", rig: { kind: "axeos", warm: true }, settings: { group: "Hall", location: { site: "Farm" } } },
+    ],
     config: {
       groups: [{ name: "Hall", room: true }],
       pools: [{ name: "Main", url: "stratum+tcp://pool.example.com:3333" }],

@@ -4,6 +4,7 @@ import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
+import { Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import type { PlaceTree } from "../../places.ts";
 import { PlaceDialog } from "./place-dialog.tsx";
@@ -73,7 +74,15 @@ function DeletePlace({ place, tree, onDeleted, onClose }: DeleteProps) {
   return (
     <Confirm
       title={t.places.deleteTitle({ name })}
-      text={sentences.length === 0 ? t.places.deleteEmpty : sentences.map((each) => <p key={each}>{each}</p>)}
+      text={
+        !rigs.value.loaded ? (
+          <Waiting />
+        ) : sentences.length === 0 ? (
+          t.places.deleteEmpty
+        ) : (
+          sentences.map((each) => <p key={each}>{each}</p>)
+        )
+      }
       verb={t.shell.delete}
       dangerous
       onConfirm={async () => {

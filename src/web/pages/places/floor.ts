@@ -74,19 +74,24 @@ export function floorOf(tree: PlaceTree, id: number, rows: ReadonlyMap<number, r
   return laidOut(tree, id, parts, width, smallest);
 }
 
-interface Part {
+/** A rack, or another place with rigs of its own. */
+export interface Part {
   readonly place: Place;
+  /** Positions. */
   readonly columns: number;
   readonly rows: number;
   readonly positioned: readonly Row[];
   readonly others: readonly Row[];
 }
 
-const byPosition = ({ position: one }: Row, { position: other }: Row): number =>
-  (one?.row ?? 0) - (other?.row ?? 0) || (one?.column ?? 0) - (other?.column ?? 0);
+/** Line by line, those without a position last. */
+export function byPosition({ position: one }: Row, { position: other }: Row): number {
+  if (one == null || other == null) return Number(one == null) - Number(other == null);
+  return one.row - other.row || one.column - other.column;
+}
 
 /** Nothing for a place that only contains others. */
-function partOf(place: Place, rows: readonly Row[]): Part[] {
+export function partOf(place: Place, rows: readonly Row[]): Part[] {
   if (place.kind !== "rack" && rows.length === 0 && place.columns === undefined && place.rows === undefined) return [];
   const positioned = rows.filter(({ position }) => position != null).sort(byPosition);
   let [mostRow, mostColumn] = [place.rows ?? 0, place.columns ?? 0];

@@ -15,7 +15,7 @@ const seconds = 300;
 export function LocateButton({ place: { id } }: { place: Place }) {
   const { busy, send } = useButton();
   const [isOn, setOn] = useState(false);
-  // They stop then by themselves.
+  // The service ends the signal then.
   useEffect(() => {
     if (!isOn) return undefined;
     const timer = setTimeout(() => setOn(false), 1000 * seconds);

@@ -15,6 +15,7 @@ import { may } from "../../session.ts";
 import { usePlaces } from "../../use-places.ts";
 import { type Asked, PlaceDialogs } from "./dialogs.tsx";
 import { FloorMap } from "./floor-map.tsx";
+import { LabelsView } from "./labels-view.tsx";
 import { LocateButton } from "./locate-button.tsx";
 import "./places.css";
 import { PlaceTable } from "./place-table.tsx";
@@ -64,11 +65,12 @@ function PlaceView({ place, tree, reload }: ViewProps) {
   const query = usePageQuery();
   const { route } = useLocation();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const view = query.get("view") === "table" ? "table" : "";
+  const view = ["table", "labels"].find((each) => each === query.get("view")) ?? "";
   const colour = query.get("colour");
   const tabs: readonly Tab[] = [
     { key: "", label: t.places.map },
     { key: "table", label: t.rigs.layout.table },
+    { key: "labels", label: t.labels.title },
   ];
   const { loaded } = rigs.value;
   return (
@@ -77,9 +79,10 @@ function PlaceView({ place, tree, reload }: ViewProps) {
       lead={<Around place={place} tree={tree} />}
       actions={<Actions place={place} onAsk={setAsked} />}
     >
-      <PlaceTiles id={id} tree={tree} />
+      {view === "labels" ? null : <PlaceTiles id={id} tree={tree} />}
       <Tabs name={t.places.views} tabs={tabs} chosen={view} hrefOf={(key) => query.hrefWith({ view: key })} />
       {view === "table" ? <PlaceTable tree={tree} id={id} /> : null}
+      {view === "labels" ? <LabelsView tree={tree} id={id} /> : null}
       {view === "" && loaded ? (
         <>
           <label class="place-colour">

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
-import { wantColumns } from "../../live.ts";
+import { rigs, wantColumns } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Knowing, useLoaded } from "../../parts/load.tsx";
 import { isNarrow } from "../../parts/narrow.ts";
@@ -34,7 +34,7 @@ export function PlaceTable({ tree, id }: { tree: PlaceTree; id: number }) {
   const list = { rows: listed.rows, keys, tree: all, selectable: false, search: `?place=${id}` };
   if (listed.rows.length === 0)
     return (
-      <Knowing value={listed}>
+      <Knowing value={rigs.value.loaded ? listed : undefined}>
         {(_, known) => <EmptyState known={known} icon="rigs" title={t.places.noRigs} text={t.places.noRigsText} />}
       </Knowing>
     );

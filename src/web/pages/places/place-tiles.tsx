@@ -2,11 +2,12 @@ import { useMemo } from "preact/hooks";
 import { counted, efficiency, hashrate, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { type Rigs, rigs } from "../../live.ts";
+import { Knowing } from "../../parts/load.tsx";
 import { Tile, Tiles } from "../../parts/page.tsx";
 import { SumTile } from "../../parts/sum.tsx";
 import type { PlaceTree } from "../../places.ts";
 import { link } from "../../route.ts";
-import { sumsOf } from "../../sums.ts";
+import { type Sums, sumsOf } from "../../sums.ts";
 
 /** What the rigs of a place do. */
 export function PlaceTiles({ id, tree }: { id: number; tree: PlaceTree }) {
@@ -15,8 +16,15 @@ export function PlaceTiles({ id, tree }: { id: number; tree: PlaceTree }) {
     const within = tree.within(id);
     return sumsOf([...state.byId.values()].filter(({ place }) => place != null && within.has(place)));
   }, [state, tree, id]);
+  return (
+    <Knowing value={state.loaded ? sums : undefined}>
+      {(known) => <SumTiles id={id} sums={known} maxPower={tree.get(id)?.maxPower} />}
+    </Knowing>
+  );
+}
+
+function SumTiles({ id, sums, maxPower }: { id: number; sums: Sums; maxPower: number | undefined }) {
   const [main] = sums.hashrates;
-  const { maxPower } = tree.get(id) ?? {};
   return (
     <Tiles>
       <Tile

@@ -18,6 +18,7 @@ import "./places.css";
 /** With more places, only the largest are open at first. */
 const mostOpen = 60;
 const mostAlgorithms = 2;
+const none: ReadonlyMap<number, Sums> = new Map();
 
 interface TreeProps {
   readonly tree: PlaceTree;
@@ -28,7 +29,7 @@ interface TreeProps {
 /** The places with the sums of their rigs, which follow the rigs as the list does. */
 export function TreeTable({ tree, onAsk, reload }: TreeProps) {
   const state = rigs.value;
-  const sums = useMemo(() => sumsByPlace(tree, state.byId.values()), [tree, state]);
+  const sums = useMemo(() => (state.loaded ? sumsByPlace(tree, state.byId.values()) : none), [tree, state]);
   const [opened, setOpened] = useState<ReadonlyMap<number, boolean>>(new Map());
   const { busy, send } = useButton();
   const isOpen = ({ id, parentId }: Place): boolean =>
@@ -104,7 +105,7 @@ export function TreeTable({ tree, onAsk, reload }: TreeProps) {
   );
 }
 
-/** `sums` are undefined for a place that has just been added. */
+/** `sums` are undefined while the rigs are loading, and for a place that has just been added. */
 const Figures = ({ id, sums }: { id: number; sums: Sums | undefined }) =>
   sums === undefined ? (
     <td colSpan={5} />

@@ -3,12 +3,12 @@ import type { SectionState } from "../../../contract/settings.ts";
 import { call, request } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Qr } from "../../parts/qr.tsx";
 import { isObject } from "../../parts/schema-form/schema.ts";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { randomKey } from "../../random-key.ts";
 import { link } from "../../route.ts";
-import { Qr } from "./qr.tsx";
 import { stateOf, Unset } from "./section.tsx";
 
 /** All interfaces of this machine. */

@@ -5,8 +5,7 @@ import { encode } from "uqr";
 export function Qr({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(text, { ecc: "M", border: 2 });
-    const squares = code.data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
-    return { size: code.size, path: squares.join("") };
+    return { size: code.size, path: code.data.map(pathOf).join("") };
   }, [text]);
   return (
     <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shape-rendering="crispEdges">
@@ -14,4 +13,16 @@ export function Qr({ text, label }: { text: string; label: string }) {
       <path d={path} fill="#000" />
     </svg>
   );
+}
+
+/** The dark runs of a row: a page of labels has hundreds of codes. */
+function pathOf(row: readonly boolean[], y: number): string {
+  let path = "";
+  for (let x = 0; x < row.length; x += 1) {
+    if (row[x] !== true) continue;
+    const from = x;
+    while (row[x + 1] === true) x += 1;
+    path += `M${from} ${y}h${x + 1 - from}v1H${from}z`;
+  }
+  return path;
 }
