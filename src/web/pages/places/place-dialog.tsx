@@ -86,10 +86,10 @@ export function PlaceDialog({ place, parent, tree, onSaved, onClose }: PlaceDial
             ))}
           </div>
           <p class="hint">{t.places.sizesHint}</p>
-          <Field label={t.places.maxPower} problem={wrong("maxPower")}>
+          <Field label={t.places.maxPower} hint={t.places.maxPowerHint} problem={wrong("maxPower")}>
             {(control) => <NumberInput {...control} name="maxPower" value={place?.maxPower} />}
           </Field>
-          <Field label={t.places.meter} problem={wrong("meter")}>
+          <Field label={t.places.meter} hint={t.places.meterHint} problem={wrong("meter")}>
             {(control) => (
               <input {...control} name="meter" maxLength={200} dir="auto" defaultValue={place?.meter ?? ""} />
             )}
