@@ -29,7 +29,13 @@ export function nameTypes(folder) {
       );
     }
   }
-  for (const [file, text] of texts) writeFileSync(join(folder, file), text);
+  for (const [file, text] of texts) writeFileSync(join(folder, file), withoutDefaults(text));
 }
+
+/** What a type parameter is by default, and texts for people, which are types of their own only because they are constants. */
+const withoutDefaults = (text) =>
+  text
+    .replaceAll(/z\.ZodType<([\w[\]]+), unknown, z\.core\.\$ZodTypeInternals<\1, unknown>>/g, "z.ZodType<$1>")
+    .replaceAll(/readonly summary: "(?:[^"\\]|\\.)*";/g, "readonly summary: string;");
 
 const escaped = (line) => line.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -204,10 +204,22 @@ const closed = { privilege: "administrator", scope: "all" } as const;
 const centres = { ...closed, centre: true } as const;
 
 type Rest = Omit<Operation, "kind" | "method" | "path" | "access">;
+/** Exported because declarations name it for each operation. */
+export interface Call<M extends Method> {
+  readonly kind: "call";
+  readonly method: M;
+  readonly path: string;
+  readonly access: OperationAccess;
+}
 const call =
   <const M extends Method>(method: M) =>
-  <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
-    ({ kind: "call", method, path, access, ...rest }) as const;
+  <const T extends Rest>(path: string, access: OperationAccess, rest: T): Call<M> & T => ({
+    kind: "call",
+    method,
+    path,
+    access,
+    ...rest,
+  });
 const [get, post, put, patch, remove] = [call("GET"), call("POST"), call("PUT"), call("PATCH"), call("DELETE")];
 const stream = <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
   ({ kind: "stream", method: "GET", path, access, ...rest }) as const;
