@@ -20,6 +20,7 @@ import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 import { type KnownNames, maintenanceFindings, ruleFindings, ruleLoops, scheduleFindings } from "./rule-checks.ts";
 import { resolveRule } from "./rule-resolution.ts";
+import { signalFindings } from "./signal-checks.ts";
 import { Software, softwareFindings } from "./software.ts";
 import { hookHost } from "./webhook-hosts.ts";
 
@@ -92,6 +93,7 @@ export function crossChecks(value: unknown, also: NamesOutside = noNames): Findi
       miners: new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]),
       groups: groupNames,
     }),
+    ...signalFindings(config, textsOf(entriesOf(config, "hooks"), "name")),
     ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...miners.flatMap((miner) => unknownNames(miner, "login", "login", textsOf(logins, "name"))),

@@ -31,7 +31,7 @@ export function facilityFindings(config: Readonly<Record<string, unknown>>, know
       "key",
     ),
     ...entries.flatMap(({ path, device }) => [
-      ...addressFinding(path, device),
+      ...("address" in device ? addressFinding(path, device.address, device.driver === "shelly") : []),
       ...topicFindings(path, device, config),
       ...unknown([...path, "groups"], "group", device.groups ?? [], known.groups),
       // A uid may be a MAC, which only the rig itself reports.
@@ -43,13 +43,11 @@ export function facilityFindings(config: Readonly<Record<string, unknown>>, know
 
 const isNoMac = (name: string): boolean => !/^[0-9a-f]{12}$/.test(name);
 
-function addressFinding(path: Path, device: FacilityDevice): Finding[] {
-  if (!("address" in device)) return [];
+/** Why nothing can be read at an address of the building. */
+export function addressFinding(path: Path, address: string, mayBeWeb = false): Finding[] {
   try {
-    const { tls } = parseAddress(device.address);
-    return tls && device.driver !== "shelly"
-      ? [{ path: [...path, "address"], message: "must be host or host:port" }]
-      : [];
+    const { tls } = parseAddress(address);
+    return tls && !mayBeWeb ? [{ path: [...path, "address"], message: "must be host or host:port" }] : [];
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
     return [{ path: [...path, "address"], message: error.errors[0]?.message ?? error.message }];

@@ -179,9 +179,11 @@ const secretKeys = new Set([
   ...["key", "password", "token", "secret"],
   // Of facility devices.
   ...["authPassword", "privPassword", "community", "writeCommunity"],
+  // Of OpenADR servers.
+  "clientSecret",
 ]);
 /** Lists whose entries are named by their `key`. */
-const keyedLists = ["channels", "rules", "schedules", "maintenance", "facility"];
+const keyedLists = ["channels", "rules", "schedules", "maintenance", "facility", "signals"];
 
 /** Whether the file itself contains a secret. Any header may be one. */
 function holdsSecret(value: unknown, isSecretKey = (key: string): boolean => secretKeys.has(key)): boolean {

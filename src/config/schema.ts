@@ -7,6 +7,7 @@ import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { secret } from "../contract/secrets.ts";
+import { Signals } from "../contract/signal-settings.ts";
 import { TemplateSteps } from "../contract/steps.ts";
 import { templateProgramFields } from "../contract/templates.ts";
 import { TimeZone } from "../contract/time-zone.ts";
@@ -388,6 +389,7 @@ export const Config = z.strictObject({
   heating: Heatings.describe("rooms heated by rigs: one, or a list"),
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
   facility: Facility.describe("PDUs, meters, sensors, fans and coolers of the building"),
+  signals: Signals.describe("signals of the grid that begin and end curtailments"),
   channels: Channels.describe("where notifications are sent, such as a phone"),
   hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
   software: Software,

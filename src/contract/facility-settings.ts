@@ -57,25 +57,32 @@ const device = {
 
 const address = z.string().min(1).max(300);
 
+const scale = z
+  .number()
+  .refine((factor) => factor !== 0, "must not be 0")
+  .default(1);
+
+/** Where a number is in a Modbus device, and how it is written. */
+export const registerPlace = {
+  address: z.int().min(0).max(65_535).describe("as on the wire: 40001 is 0"),
+  type: z
+    .enum(["u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"])
+    .default("f32")
+    .describe("type of the number; coils and discrete inputs have none"),
+  order: z
+    .enum(["abcd", "cdab", "badc", "dcba"])
+    .default("abcd")
+    .describe("order of the bytes: abcd = as Modbus says, cdab = low word first"),
+  scale: scale.describe("factor to the unit of the number"),
+};
+
 /** A register of a Modbus device, or a bit of one. */
 export const ModbusRegister = z
   .strictObject({
     reading: z.enum([...facilityQuantities, "on"]).describe("what it holds"),
     table: z.enum(["input", "holding", "coil", "discrete"]).default("holding").describe("which table it is in"),
-    address: z.int().min(0).max(65_535).describe("as on the wire: 40001 is 0"),
-    type: z
-      .enum(["u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"])
-      .default("f32")
-      .describe("type of the number; coils and discrete inputs have none"),
-    order: z
-      .enum(["abcd", "cdab", "badc", "dcba"])
-      .default("abcd")
-      .describe("order of the bytes: abcd = as Modbus says, cdab = low word first"),
-    scale: z
-      .number()
-      .refine((scale) => scale !== 0, "must not be 0")
-      .default(1)
-      .describe("factor to W, kWh, V, A or °C"),
+    ...registerPlace,
+    scale: scale.describe("factor to W, kWh, V, A or °C"),
     bit: z.int().min(0).max(15).optional().describe("for on: the bit that says so; absent = any number but 0"),
     min: z.number().optional().describe("lowest plausible value, after the scale"),
     max: z.number().optional().describe("highest plausible value, after the scale"),

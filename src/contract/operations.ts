@@ -138,6 +138,7 @@ import {
   TopicList,
 } from "./settings.ts";
 import { Sighting, SightingBody } from "./sightings.ts";
+import { SignalView } from "./signals.ts";
 import { Site, SiteToken } from "./sites.ts";
 import { Key } from "./steps.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
@@ -1137,6 +1138,12 @@ export const operations = {
     body: CurtailmentDrillBody,
     reply: named<Curtailment>(Curtailment),
     status: 201,
+    extension,
+  }),
+  listSignals: get("/api/signals", viewers, {
+    scope: "own",
+    summary: "Signals that begin and end curtailments, of whose plans the caller sees all rigs",
+    reply: named<SignalView[]>(z.array(SignalView)),
     extension,
   }),
   listFacility: get("/api/facility", viewers, {

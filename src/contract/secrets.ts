@@ -51,7 +51,7 @@ export const markSecret = (value: unknown): unknown => (value === "" || isMarked
 export const isMarked = (value: unknown): boolean => isRecord(value) && value.set === true;
 
 /** The fields that a secret belongs to: it does not move to another place. */
-const placeKeys = ["type", "url", "address"] as const;
+const placeKeys = ["type", "url", "address", "tokenUrl"] as const;
 
 /**
  * A new value with the earlier secrets where it has none, or a mark, if they are for the same type and address; null

@@ -10,7 +10,7 @@ import { Flag, parameter } from "./inputs.ts";
 export const settingsSections = [
   ...(["display", "electricity", "rates", "market", "heating", "follow", "mqtt", "poll", "power", "scan"] as const),
   ...(["logins", "defaults", "sites", "centre"] as const),
-  ...(["history", "automation", "gpuSettings", "agent", "software", "http", "facility"] as const),
+  ...(["history", "automation", "gpuSettings", "agent", "software", "http", "facility", "signals"] as const),
 ] as const;
 export type SettingsSection = (typeof settingsSections)[number];
 

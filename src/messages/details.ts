@@ -307,6 +307,7 @@ export const details = {
   "curtailment.past": "must be in the future",
   "curtailment.planTaken": "there is a plan {key} already",
   "curtailment.planInUse": "Curtailment {id} of the plan {key} is under way; end it first",
+  "curtailment.planNamed": "The plan {key} is named by {by}; change that first",
   "command.maximum": "{room} may take {watts} W at most; only an administrator can raise that",
   "command.maximumLeft":
     "{room} may take {watts} W at most, of which {left} W are left; only an administrator can raise that",

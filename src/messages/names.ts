@@ -302,6 +302,12 @@ export interface Names {
   readonly "service.notices.placeLimit.within": "maximum" | "place";
   readonly "service.notices.placeLimit.meter": "place";
   readonly "service.notices.placeLimit.meterOver": "place";
+  readonly "service.notices.signal.staleCurtail": "signal" | "since";
+  readonly "service.notices.signal.staleRun": "signal" | "since";
+  readonly "service.notices.signal.staleHold": "signal" | "since";
+  readonly "service.notices.signal.back": "signal";
+  readonly "service.notices.signal.refused": "signal" | "why";
+  readonly "service.notices.signal.solved": "signal";
   readonly "service.channel.over": "title";
   readonly "service.channel.since": "lasted" | "message" | "time";
   readonly "service.channel.overLine": "message";

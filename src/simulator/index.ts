@@ -11,6 +11,7 @@ export { startShellyEm } from "./facility/shelly-em.ts";
 export { type PduFault, type PduOptions, startPdu, type VirtualPdu } from "./facility/snmp-pdu.ts";
 export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
+export { startVtn, type VirtualVtn, type VtnFault, type VtnOptions, vtnFaults } from "./grid/vtn.ts";
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
 export { type Pool, type PoolSpec, RigModel } from "./model.ts";

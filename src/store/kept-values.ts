@@ -4,8 +4,10 @@ import { type Database, plain } from "./database.ts";
 export const mqttUnits = "mqtt.units";
 /** The batch of money that was added last. */
 export const moneyBatch = "money.batch";
+/** What the signals of curtailments have done. */
+export const signalMemories = "curtailment.signals";
 /** Kept whatever sources are in use. */
-const noSources: ReadonlySet<string> = new Set([mqttUnits, moneyBatch]);
+const noSources: ReadonlySet<string> = new Set([mqttUnits, moneyBatch, signalMemories]);
 
 /** The last good value of each external source, as JSON, and when it was read (epoch ms). */
 export interface KeptValues {

@@ -68,7 +68,7 @@ const rooms: Arrows = {
   hosts: ["commands", "miners", "money", "notifications", "settings", "users"],
   power: ["commands", "miners", "money", "notifications", "settings", "users"],
   facility: ["commands", "miners", "money", "notifications", "settings", "users"],
-  curtailment: ["automation", "commands", "facility", "miners", "notifications", "places", "power", "users"],
+  curtailment: ["automation", "commands", "facility", "miners", "money", "notifications", "places", "power", "users"],
   trials: ["market", "money", "power"],
   automation: [
     "commands",

@@ -12,7 +12,7 @@ const open: Readonly<Record<Privilege, string>> = {
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
-    listPlaces exportPlaces listFacility
+    listPlaces exportPlaces listFacility listSignals
     listCurtailments getCurtailment getCurtailmentReport previewCurtailment listCurtailmentPlans
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms listSites listOwned
     listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,

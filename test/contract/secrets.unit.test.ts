@@ -127,6 +127,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .facility[].writeCommunity",
     "config .facility[].password",
     "config .facility[].headers[]",
+    "config .signals[].clientSecret",
     "config .channels[].url",
     "config .channels[].topic",
     "config .channels[].token",
@@ -145,20 +146,20 @@ test("the secrets of the contract and of the configuration are these", () => {
 test("no field that is called like a secret is left unmarked", () => {
   /**
    * `hasKey` says only whether there is one; keys of controls, channels, rooms, facility devices, settings, rules, schedules, their events, and of the causes of
-   * commands are names; mqtt.key is the name of a file; tokenId is the number of an agent's token.
+   * commands are names; mqtt.key is the name of a file; tokenId is the number of an agent's token; tokenUrl is the address that issues tokens.
    */
   const harmless = new RegExp(
     [
-      /\.(hasKey|tokenId|mqtt\.key)$/,
+      /\.(hasKey|tokenId|tokenUrl|mqtt\.key)$/,
       /\.(controls|channels)\[\]\.key$/,
       /\.cause\.key$/,
       /^\w+(Rule|Schedule)s? .*\.key$/,
       /^listRuns answers \.runs\[\]\.key$/,
       /^(event|watch\w+ answers) \.data\.key$/,
       /(Channel|Room)s? (takes|answers) .*\.key$/,
-      /^config \.(rules|schedules|facility)\[\]\.key$/,
+      /^config \.(rules|schedules|facility|signals)\[\]\.key$/,
       /^\w+Curtailment(Plan)?s? (takes|answers) .*\.?key$/,
-      /^listFacility answers \[\]\.key$/,
+      /^list(Facility|Signals) answers \[\]\.key$/,
       /Settings answers .*\.key$/,
     ]
       .map(({ source }) => source)

@@ -410,6 +410,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getVersion: "/api/version",
   listRooms: "/api/rooms",
   listFacility: "/api/facility",
+  listSignals: "/api/signals",
   listCurtailments: "/api/curtailments",
   getCurtailment: () => drilled(),
   getCurtailmentReport: () => drilled("/report"),
@@ -566,6 +567,7 @@ watchMinerRows         401  401   200  200  200  200  200  200  404
 getVersion             401  401   200  200  200  200  200  200  404
 listRooms              401  401   200  200  200  200  200  200  404  both
 listFacility           401  401   200  200  200  200  200  200  404  both
+listSignals            401  401   200  200  200  200  200  200  404
 listCurtailments       401  401   200  200  200  200  200  200  404
 getCurtailment         401  401   200  404  404  200  404  404  404
 getCurtailmentReport   401  401   200  404  404  200  404  404  404

@@ -222,6 +222,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getVersion: {},
   listRooms: {},
   listFacility: {},
+  listSignals: {},
   listCurtailments: {},
   getCurtailment: { id: 1 },
   getCurtailmentReport: { id: 1 },

@@ -147,6 +147,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   ],
   listRooms: ["/api/rooms", {}],
   listFacility: ["/api/facility", {}],
+  listSignals: ["/api/signals", {}],
   listCurtailments: ["/api/curtailments?active=true&limit=5", { active: true, limit: 5 }],
   getCurtailment: ["/api/curtailments/8", { id: 8 }],
   getCurtailmentReport: ["/api/curtailments/8/report", { id: 8 }],

@@ -3,7 +3,7 @@ import { invalid, invalidAll, type Mistake, notFound, RigbridgeError } from "../
 import type { Scope } from "../../contract/rules.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { detail } from "../../messages/detail.ts";
-import type { Store, Stored, StoredCurtailmentPlan } from "../../store/index.ts";
+import type { Store, Stored, StoredCurtailment, StoredCurtailmentPlan } from "../../store/index.ts";
 import { done, enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { Curtailments } from "./curtailments.ts";
@@ -14,6 +14,8 @@ interface PlansContext {
   /** What is wrong with the names in a scope. */
   readonly scopeMistakes: (scope: CurtailmentPlanBody["scope"], access: Access) => readonly Mistake[];
   readonly accessBook: AccessBook;
+  /** What else names a plan, such as "the signal grid"; null: nothing. */
+  readonly namedBy: (key: string) => string | null;
   /** Whether an access sees all rigs of a scope, and there are any. */
   readonly seesAll: (scope: Scope | undefined, access: Access) => boolean;
 }
@@ -54,6 +56,8 @@ export class CurtailmentPlans {
         const row = this.#found(key);
         const active = this.#active(key);
         if (active !== null) throw new RigbridgeError("in.use", detail("curtailment.planInUse", { key, id: active }));
+        const by = context.namedBy(key);
+        if (by !== null) throw new RigbridgeError("in.use", detail("curtailment.planNamed", { key, by }));
         await curtailmentPlans.remove(row.id);
         return done(`Plan ${key} removed`);
       },
@@ -65,6 +69,17 @@ export class CurtailmentPlans {
     const parsed = CurtailmentPlanBody.safeParse(this.#found(key).definition);
     if (!parsed.success) throw new RigbridgeError("internal", `The plan ${key} was saved by another release`);
     return parsed.data;
+  }
+
+  /** Undefined for one that does not exist, or that this release does not understand. */
+  find(key: string): CurtailmentPlanBody | undefined {
+    return CurtailmentPlanBody.safeParse(this.#row(key)?.definition).data;
+  }
+
+  /** Whether an access sees a plan, which need not exist. */
+  isVisible(key: string, access: Access): boolean {
+    const plan = this.find(key);
+    return plan !== undefined && this.#context.seesAll(plan.scope, access);
   }
 
   #row(key: string): Stored<StoredCurtailmentPlan> | undefined {
@@ -96,6 +111,16 @@ export class CurtailmentPlans {
     return { ...plan, name: plan.name ?? plan.key, active: this.#active(plan.key) };
   }
 }
+
+/** What a curtailment has from its plan. */
+export const planned = ({
+  key: plan,
+  name: _,
+  ...manner
+}: CurtailmentPlanBody): Pick<
+  StoredCurtailment,
+  "plan" | "scope" | "target" | "order" | "level" | "ramp" | "restore" | "safety"
+> => ({ plan, ...manner });
 
 /** Null removes what a plan need not have. */
 function changed(plan: CurtailmentPlanBody, changes: Omit<Input<"changeCurtailmentPlan">, "key">): CurtailmentPlanBody {

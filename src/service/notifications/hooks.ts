@@ -27,8 +27,17 @@ export class Hooks {
     return secret === undefined ? undefined : hash("sha256", secret, "hex");
   }
 
+  /** Throws `input.invalid` for a payload that one of its listeners refuses, after all have had it. */
   receive(name: string, payload: unknown): void {
-    for (const listener of this.#listeners) listener({ name, payload });
+    const refusals: unknown[] = [];
+    for (const listener of this.#listeners) {
+      try {
+        listener({ name, payload });
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    if (refusals.length > 0) throw refusals[0];
   }
 
   /** Call the returned function to stop. */

@@ -5,6 +5,7 @@ import { PlaceLimits } from "../curtailment/place-limits.ts";
 import { CurtailmentPlans } from "../curtailment/plans.ts";
 import { RigOrders } from "../curtailment/rig-orders.ts";
 import { seesAll } from "../curtailment/scope-rigs.ts";
+import { Signals } from "../curtailment/signals/signals.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Commands } from "./commands.ts";
 import type { Miners } from "./miners.ts";
@@ -40,20 +41,44 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     monotonicNow,
   });
   executor.watch((command) => curtailments.onCommand(command));
-  const plans = new CurtailmentPlans({
+  const settings = core.settings.part("signals of curtailments", ["signals", "display"]);
+  const plans: CurtailmentPlans = new CurtailmentPlans({
     store,
     curtailments,
     accessBook,
     scopeMistakes: rules.scopeMistakes,
+    namedBy: (key) => {
+      const named = settings.now.signals.find(({ plan }) => plan === key);
+      return named === undefined ? null : `the signal ${named.key}`;
+    },
     seesAll: (scope, access) => seesAll(scope, access, scopes),
   });
   const limits = new PlaceLimits({ scopes, curtailments, notices, log, now, monotonicNow });
   let stopLimits = (): void => undefined;
+  const signals = new Signals({
+    curtailments,
+    plans,
+    notices,
+    log,
+    now,
+    repeat,
+    kept: store.keptValues,
+    messages: core.messages,
+    monotonicNow: core.monotonicNow,
+    localTime: core.format.localTime,
+    zone: () => settings.now.display.timeZone,
+  });
+  settings.onChange(({ signals: declared }) => signals.follow(declared));
+  core.hooks.watchHooks(({ name, payload }) => signals.receive(name, payload));
   return {
     curtailments,
     plans,
     operations: {
       ...plans.operations,
+      listSignals: async (_input, caller) => {
+        const access = accessBook.of(caller);
+        return signals.views().filter(({ plan }) => access.all || plans.isVisible(plan, access));
+      },
       ...curtailmentOperations({
         scopes,
         curtailments,
@@ -70,10 +95,15 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     start: async (): Promise<void> => {
       await curtailments.start();
       stopLimits = repeat(() => limits.turn(), limitTurnMs);
+      signals.follow(settings.now.signals);
     },
-    settled: () => curtailments.settled(),
+    settled: async () => {
+      await signals.settled();
+      await curtailments.settled();
+    },
     close: async (): Promise<void> => {
       stopLimits();
+      await signals.close();
       await limits.settled();
       await curtailments.close();
     },

@@ -1,5 +1,5 @@
 import type { Core } from "../core.ts";
-import { KnownDevices } from "../known-devices.ts";
+import { type FacilityPlace, KnownDevices } from "../known-devices.ts";
 import { notificationOperations } from "../notifications/notifications.ts";
 import { Outbox, turnMs } from "../notifications/outbox.ts";
 import { isAddressOf } from "../own-address.ts";
@@ -18,7 +18,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
       registry,
       managed,
       broker: core.broker.place,
-      facility: () => core.devices.all(),
+      facility: facilityPlaces(core),
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
     isOwnAddress: isAddressOf(() => own.http, options.ownPort),
@@ -94,4 +94,24 @@ function groupNames({ store: { groups } }: Core, groupId: number | undefined): r
     group = groups.get(group.parentId);
   }
   return names;
+}
+
+/** The devices of the building and those that signals are read from: the same list until either changes. */
+function facilityPlaces({ devices, settings }: Core): () => readonly FacilityPlace[] {
+  const { now } = settings.part("addresses of signals", ["signals"]);
+  let [known, declared] = [devices.all(), now.signals];
+  const places = (): readonly FacilityPlace[] => [
+    ...known,
+    ...declared.flatMap((signal) =>
+      "address" in signal ? [{ settings: { driver: "modbus", address: signal.address } }] : [],
+    ),
+  ];
+  let list = places();
+  return () => {
+    if (known !== devices.all() || declared !== now.signals) {
+      [known, declared] = [devices.all(), now.signals];
+      list = places();
+    }
+    return list;
+  };
 }

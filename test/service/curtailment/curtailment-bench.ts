@@ -11,11 +11,12 @@ export const axeos: RigSpec = { kind: "axeos", warm: true };
 /** A service whose clock and turns a test holds, with rigs that have been read. */
 export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<string, unknown> = {}, store = {}) {
   const clock = stoppedClock();
+  let ahead = 0;
   const turns: (() => Promise<void>)[] = [];
   const bench = await openBench({
     rigs,
     config: { power: { minOn: 0, minOff: 0 }, ...config },
-    clock: clock.now,
+    clock: () => clock.now() + ahead,
     monotonicNow: clock.now,
     repeat: (work, ms) => {
       if (ms === 1_000) turns.push(work);
@@ -28,6 +29,10 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
     const login = kind === "whatsminer" ? { password: "admin" } : {};
     ids.push(await bench.add(address, { name: `rig ${index + 1}`, driver: kind, ...login }));
   }
+  /** Sets the machine's clock forward or back; what is measured by the monotonic clock stays. */
+  const setClock = (seconds: number): void => {
+    ahead += seconds * 1000;
+  };
   /** Some seconds later, all rigs are read, and each part of the service has its turn. */
   const turn = async (seconds = 1): Promise<void> => {
     clock.pass(seconds);
@@ -46,5 +51,18 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
       await turn(5);
       return holds();
     }, what);
-  return { bench, service: bench.service, clock, ids, turn, start, get, report, mining, settles };
+  return {
+    bench,
+    service: bench.service,
+    clock,
+    now: () => clock.now() + ahead,
+    setClock,
+    ids,
+    turn,
+    start,
+    get,
+    report,
+    mining,
+    settles,
+  };
 }
