@@ -417,6 +417,7 @@ function automation(
     pools,
     channels: keyed("channels"),
     hooks: keyed("hooks"),
+    plans: null,
     targets: {
       poolGroups: named("poolGroups"),
       templates: named("templates"),

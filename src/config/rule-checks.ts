@@ -17,6 +17,8 @@ export interface KnownNames {
   readonly pools: ReadonlySet<string>;
   readonly channels: ReadonlySet<string>;
   readonly hooks: ReadonlySet<string>;
+  /** Keys of curtailment plans; null: they are not checked, since the store has them. */
+  readonly plans: ReadonlySet<string> | null;
   /** The names available to steps, rules by their keys; null: the caller checks them. */
   readonly targets: {
     readonly poolGroups: ReadonlySet<string>;
@@ -53,6 +55,7 @@ const elsewhere: KnownNames = {
   pools: any,
   channels: any,
   hooks: any,
+  plans: null,
   places: null,
   sites: null,
   targets: null,
@@ -201,6 +204,9 @@ function stepFindings(steps: readonly RunStep[] = [], path: Path, known: KnownNa
         return unknown(name, "pool group", known.targets?.poolGroups, at);
       case "pool":
         return unknown(name, "pool", known.targets === null ? undefined : known.pools, at);
+      case "curtail":
+      case "endCurtailment":
+        return unknown(name, "curtailment plan", known.plans ?? undefined, at);
       case "publish":
         return known.hasMessages ? [] : [{ path: at, message: "publish needs mqtt in the configuration" }];
       case "run":

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { bulkOrders } from "./bulk-orders.ts";
 import type { Table } from "./csv.ts";
+import { CurtailmentTarget, mostWatts } from "./curtailment-target.ts";
 import { Duration } from "./duration.ts";
 import { Flag, Line, parameter } from "./inputs.ts";
 import { Scope } from "./rules.ts";
@@ -11,27 +12,12 @@ import { Key } from "./steps.ts";
  * rigs that an event has lowered or stopped get back what they had when it ends.
  */
 
+export { CurtailmentTarget } from "./curtailment-target.ts";
+
 const watts = z.number();
 const count = z.int();
 const time = z.iso.datetime();
 const day = 86_400;
-
-/** The most W that a target or a ramp may name. */
-const mostWatts = 1e9;
-
-/** What the rigs of a scope may take together: exactly one of these. */
-export const CurtailmentTarget = z
-  .strictObject({
-    reduce: z.number().min(1).max(mostWatts).optional().describe("W less than they took when it began"),
-    limit: z.number().min(0).max(mostWatts).optional().describe("W that they may take"),
-    share: z.number().min(1).max(100).optional().describe("percent less than they took when it began"),
-    all: z.literal(true).optional().describe("they all stop"),
-  })
-  .refine(
-    (target) => Object.values(target).filter((each) => each !== undefined).length === 1,
-    "needs exactly one of reduce, limit, share and all",
-  );
-export type CurtailmentTarget = z.output<typeof CurtailmentTarget>;
 
 /** How a rig takes less: `setpoint`: the lowest power that it can be set to, and a stop only if that is not enough. */
 export const curtailmentLevels = ["setpoint", "off"] as const;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CurtailmentTarget } from "./curtailment-target.ts";
 import { Duration } from "./duration.ts";
 import { naming, onlyWith } from "./form-kind.ts";
 import { HttpHeaders, WebAddress } from "./http-request.ts";
@@ -113,6 +114,17 @@ const PlugStep = z.strictObject({
   wait: onlyWith("plug", ["cycle"], Duration(1, 3600).optional()).describe("how long it is off, like 10s"),
 });
 
+const CurtailStep = z.strictObject({
+  curtail: Key.describe("key of the curtailment plan that begins"),
+  otherTarget: CurtailmentTarget.optional().describe("target instead of that of the plan"),
+  lasts: Duration(60, longestWait)
+    .optional()
+    .describe("how long the curtailment lasts, like 2h; absent = until a step ends it"),
+});
+const EndCurtailmentStep = z.strictObject({
+  endCurtailment: Key.describe("key of the curtailment plan; what rules and schedules have begun by it ends"),
+});
+
 /** The kinds of step, each with its own key. */
 export const stepKinds = {
   set: SetStep,
@@ -127,6 +139,8 @@ export const stepKinds = {
   rule: RuleStep,
   run: ProgramStep,
   plug: PlugStep,
+  curtail: CurtailStep,
+  endCurtailment: EndCurtailmentStep,
 };
 type Kind = keyof typeof stepKinds;
 
@@ -171,7 +185,7 @@ const list = <T extends z.ZodType>(step: T) => z.array(step).min(1).max(mostStep
 
 const kindNames = [
   ...(["set", "action", "pool", "poolGroup", "template", "notify", "webhook"] as const),
-  ...(["publish", "wait", "rule", "run", "plug"] as const),
+  ...(["publish", "wait", "rule", "run", "plug", "curtail", "endCurtailment"] as const),
 ] as const;
 
 /** One step of a `do` list. */

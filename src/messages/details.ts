@@ -468,6 +468,8 @@ export const details = {
   "rule.demo": "rules do not act on demo rigs",
   "rule.notThis": "The rule {rule} does not apply to this miner: {why}",
   "rule.notThese": "The rule {rule} does not apply to any of these {count} miners: {why}",
+  "dryRun.curtails": "each firing begins a curtailment of the plan {plan}, or changes that of this rule",
+  "dryRun.ends": "each firing ends what rules and schedules curtail by the plan {plan}",
   "dryRun.momentary": "only conditions on readings are tried; times, events and web hooks are not",
   "dryRun.most": "only {count} firings are listed",
   "dryRun.stopped": "`where` was stopped {times} times, and is unknown there: {why}",

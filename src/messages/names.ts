@@ -212,6 +212,9 @@ export interface Names {
   readonly "rules.sentence.cheaper": "price";
   readonly "rules.sentence.dearer": "price";
   readonly "rules.sentence.between": "least" | "most";
+  readonly "rules.sentence.curtail": "name";
+  readonly "rules.sentence.curtailFor": "name" | "time";
+  readonly "rules.sentence.endCurtailment": "name";
   readonly "rules.ofCentre": "name";
   readonly "rules.ofCentreText": "name";
   readonly "rules.centreOwns": "name";

@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const facility = openFacility(core, miners, commands);
   const automation = openAutomation(core, { miners, money, notifications, commands, power });
   const rules = openRules(core, miners, money, automation);
-  const curtailment = openCurtailment(core, miners, commands, rules);
+  const curtailment = openCurtailment(core, miners, commands, rules, automation);
   const actions = openActions(core, miners, commands, power, automation, rules);
   const channels = openChannels(core, notifications, rules);
   const hosts = openHosts(core, miners);

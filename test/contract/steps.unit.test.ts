@@ -23,6 +23,8 @@ test.each([
   [{ publish: "farm/alarm", payload: "on" }, "publish", false],
   [{ wait: "2m" }, "wait", false],
   [{ rule: "too-hot" }, "rule", false],
+  [{ curtail: "peak", otherTarget: { share: 50 }, lasts: "2h" }, "curtail", false],
+  [{ endCurtailment: "peak" }, "endCurtailment", false],
   [{ run: ["/usr/bin/true", "{{ rule.key }}"] }, "run", false],
 ])("%j is a step", (step, kind, ofMiner) => {
   const [parsed] = Steps.parse([step]);
@@ -56,6 +58,8 @@ test.each([
   ],
   [{ wait: 0 }, ["0.wait: must be 1s to 7d"]],
   [{ wait: "soon" }, ['0: wait must be a duration like "30s", "2m", "1h" or "1d"']],
+  [{ curtail: "peak", otherTarget: {} }, ["0.otherTarget: needs exactly one of reduce, limit, share and all"]],
+  [{ curtail: "peak", endCurtailment: "peak" }, ["0: has both curtail and endCurtailment"]],
   [{ run: [] }, ["0.run: needs at least 1 of them"]],
 ])("%j is refused with its mistakes", (step, wanted) => {
   const mistakes = mistakesIn(step).join("\n");

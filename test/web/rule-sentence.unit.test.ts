@@ -105,6 +105,11 @@ const steps = {
     [{ plug: "on" }, "switch the plug on"],
     [{ plug: "cycle", wait: "15s" }, "switch the plug off, and on again after 15 seconds"],
   ],
+  curtail: [
+    [{ curtail: "peak" }, "begin the curtailment plan peak"],
+    [{ curtail: "peak", otherTarget: { share: 50 }, lasts: "2h" }, "begin the curtailment plan peak for 2 hours"],
+  ],
+  endCurtailment: [[{ endCurtailment: "peak" }, "end the curtailment plan peak"]],
 } satisfies Record<SentenceStep, readonly (readonly [Values, string])[]>;
 
 const withCapital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -1,3 +1,4 @@
+import type { CurtailmentTarget } from "../../contract/curtailment.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Severity } from "../../contract/resources.ts";
 import type { RunStep } from "../../contract/steps.ts";
@@ -38,6 +39,21 @@ export interface Effects {
   /** W of the most profitable power; null if it is not known. */
   best?(minerId: number): number | null;
   program?(argv: readonly string[], signal: AbortSignal): Promise<string>;
+  /** Begins the curtailment of a plan, or changes the one that the same rule has begun. */
+  curtail?(order: CurtailOrder, maker: Access): Promise<string>;
+  /** Ends the curtailments of a plan that rules and schedules have begun. */
+  endCurtailment?(plan: string, maker: Access): Promise<string>;
+}
+
+export interface CurtailOrder {
+  /** Key of the plan. */
+  readonly plan: string;
+  /** Undefined: that of the plan. */
+  readonly target: CurtailmentTarget | undefined;
+  /** Seconds; undefined: until it is ended. */
+  readonly lasts: number | undefined;
+  /** The rule or schedule, such as "rule hot". */
+  readonly by: string;
 }
 
 export interface EffectTurn {
@@ -48,6 +64,8 @@ export interface EffectTurn {
   readonly text: (text: string) => string;
   /** The channels that receive a message to this channel or to `all`. */
   readonly channels: (channel: string) => readonly string[] | "all";
+  /** What the step belongs to, such as "schedule night". */
+  readonly by: string;
   /** The rule that the step belongs to; null: none. `isEnd`: the rule has cleared. */
   readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
@@ -62,7 +80,7 @@ export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string):
 /** Performs a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
-  { maker, minerId, text, rule, channels }: EffectTurn,
+  { maker, minerId, text, by, rule, channels }: EffectTurn,
   effects: Effects,
   signal: AbortSignal,
 ): Promise<string> {
@@ -97,6 +115,15 @@ export async function takeEffect(
   if ("run" in step) {
     if (effects.program === undefined) throw unavailable("run");
     return effects.program(step.run.map(text), signal);
+  }
+  if ("curtail" in step) {
+    const { curtail: plan, otherTarget, lasts } = step;
+    if (effects.curtail === undefined) throw unavailable("curtail");
+    return effects.curtail({ plan, target: otherTarget, lasts, by }, maker);
+  }
+  if ("endCurtailment" in step) {
+    if (effects.endCurtailment === undefined) throw unavailable("endCurtailment");
+    return effects.endCurtailment(step.endCurtailment, maker);
   }
   throw new RigbridgeError("internal", "This step is for a rig");
 }

@@ -179,11 +179,11 @@ export class StepRunner {
   ): Promise<StepResult> {
     const texts = run.texts ?? this.#texts(run);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
-    const { kind, id } = run.cause;
+    const { kind, key, id } = run.cause;
     const isEnd = run.occurrence !== null && isOfClearing(run.occurrence);
     const rule = kind === "rule" ? { id, isEnd, reportsAbsence: this.#reportsAbsence(id) } : null;
     const channels = (key: string) => this.#options.limits.channelsFor(key, maker);
-    const turn = { maker, minerId: minerId === 0 ? null : minerId, text, rule, channels };
+    const turn = { maker, minerId: minerId === 0 ? null : minerId, text, by: `${kind} ${key}`, rule, channels };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {

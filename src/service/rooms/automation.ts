@@ -56,6 +56,7 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
     },
     webTargets,
   };
+  const effects = effectsOf(core, notices, rooms.money.economics, new WebHooks(webTargets, log));
   const runner = new StepRunner({
     store,
     registry,
@@ -69,13 +70,17 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
     loops: rooms.power.loops,
     runOnLoop: rooms.power.runOnLoop,
     lastOutputOf: (minerId) => managed.lastOutputOf(minerId),
-    effects: effectsOf(core, notices, rooms.money.economics, new WebHooks(webTargets, log)),
+    effects,
   });
   const jobNotices = new JobNotices(notices, (id) => registry.find(id)?.facts.name);
   const runs = new RunExecutor({ store, runner, jobNotices, targets, now, log });
   return {
     runs,
     runner,
+    /** Has steps begin and end curtailments. */
+    useCurtailments: (curtailing: Pick<Effects, "curtail" | "endCurtailment">): void => {
+      Object.assign(effects, curtailing);
+    },
     targets,
     lostTargets,
     limits,

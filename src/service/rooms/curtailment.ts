@@ -4,9 +4,11 @@ import { curtailmentOperations } from "../curtailment/operations.ts";
 import { PlaceLimits } from "../curtailment/place-limits.ts";
 import { CurtailmentPlans } from "../curtailment/plans.ts";
 import { RigOrders } from "../curtailment/rig-orders.ts";
+import { namingRule, ruleCurtailments } from "../curtailment/rule-curtailments.ts";
 import { seesAll } from "../curtailment/scope-rigs.ts";
 import { Signals } from "../curtailment/signals/signals.ts";
 import type { ServiceRoom } from "../room.ts";
+import type { RunsRoom } from "./automation.ts";
 import type { Commands } from "./commands.ts";
 import type { Miners } from "./miners.ts";
 import type { Rules } from "./rules.ts";
@@ -17,7 +19,13 @@ const limitTurnMs = 1_000;
 export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
 
 /** Less power for a time: by people, plans, signals, and the limits of places. */
-export function openCurtailment(core: Core, miners: Miners, { executor, holds, runOnRig }: Commands, rules: Rules) {
+export function openCurtailment(
+  core: Core,
+  miners: Miners,
+  { executor, holds, runOnRig }: Commands,
+  rules: Rules,
+  steps: RunsRoom,
+) {
   const { store, log, now, monotonicNow, repeat, accessBook, shares, rates, places, devices } = core;
   const { registry, notices, power } = miners;
   const { maintenance } = rules.automation;
@@ -49,7 +57,7 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     scopeMistakes: rules.scopeMistakes,
     namedBy: (key) => {
       const named = settings.now.signals.find(({ plan }) => plan === key);
-      return named === undefined ? null : `the signal ${named.key}`;
+      return named === undefined ? namingRule(key, store) : `the signal ${named.key}`;
     },
     seesAll: (scope, access) => seesAll(scope, access, scopes),
   });
@@ -68,6 +76,8 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     localTime: core.format.localTime,
     zone: () => settings.now.display.timeZone,
   });
+  const started = Promise.withResolvers<void>();
+  steps.useCurtailments(ruleCurtailments({ curtailments, plans, started: started.promise, now }));
   settings.onChange(({ signals: declared }) => signals.follow(declared));
   core.hooks.watchHooks(({ name, payload }) => signals.receive(name, payload));
   return {
@@ -95,9 +105,12 @@ export function openCurtailment(core: Core, miners: Miners, { executor, holds, r
     start: async (): Promise<void> => {
       await curtailments.start();
       stopLimits = repeat(() => limits.turn(), limitTurnMs);
+      started.resolve();
       signals.follow(settings.now.signals);
     },
     settled: async () => {
+      // Their steps begin curtailments.
+      await steps.runs.settled();
       await signals.settled();
       await curtailments.settled();
     },

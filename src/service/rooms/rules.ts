@@ -8,6 +8,7 @@ import { madeRows } from "../automation/rules/made-rows.ts";
 import { ruleOperations } from "../automation/rules/operations.ts";
 import type { RuleValues } from "../automation/rules/surroundings.ts";
 import type { Core } from "../core.ts";
+import { enabled } from "../crud.ts";
 import type { Economics } from "../money/economics.ts";
 import { byTimer } from "../repeat.ts";
 import type { ServiceRoom } from "../room.ts";
@@ -122,11 +123,13 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
 });
 
 /** The current names that rules added over the API may refer to. */
-function ruleNames({ hooks, settings, messages, channels }: Core) {
+function ruleNames({ hooks, settings, messages, channels, store }: Core) {
   const { now } = settings.part("checks of rules", ["automation", "sites"]);
   return (access: Access) => ({
     channels: channels.usableBy(access),
     hooks: hooks.names,
+    // What other users see is checked when a step runs.
+    plans: access.all ? new Set(enabled(store.curtailmentPlans).map(({ name }) => name)) : null,
     hasMessages: messages.isConfigured,
     programs: now.automation.programs,
     sites: new Set(now.sites.map(({ name }) => name)),

@@ -28,6 +28,7 @@ test("every ready-made rule is right by itself, and off until it is used", async
       ruleFindings(settings, [], {
         ...known,
         pools: new Set(["Main"]),
+        plans: null,
         hasMessages: false,
         programs: false,
         places: null,

@@ -1,4 +1,5 @@
 import type { Input, Reply } from "../../../src/contract/service.ts";
+import type { Repeat } from "../../../src/service/repeat.ts";
 import type { RigSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { until } from "../../until.ts";
@@ -13,15 +14,17 @@ export async function curtailmentBench(rigs: readonly RigSpec[], config: Record<
   const clock = stoppedClock();
   let ahead = 0;
   const turns: (() => Promise<void>)[] = [];
+  const repeat: Repeat = (work, ms) => {
+    if (ms === 1_000) turns.push(work);
+    return () => void turns.splice(turns.indexOf(work), 1);
+  };
   const bench = await openBench({
     rigs,
     config: { power: { minOn: 0, minOff: 0 }, ...config },
     clock: () => clock.now() + ahead,
     monotonicNow: clock.now,
-    repeat: (work, ms) => {
-      if (ms === 1_000) turns.push(work);
-      return () => void turns.splice(turns.indexOf(work), 1);
-    },
+    repeat,
+    ruleTurns: repeat,
     ...store,
   });
   const ids: number[] = [];

@@ -149,7 +149,7 @@ const noted = (notes: readonly Detail[]): Pick<TryReply, "notes" | "codedNotes">
 });
 
 /** What this rule needs and the history lacks. */
-function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): Detail[] {
+function notesOn({ when, inhibitedBy, again, do: steps = [] }: ResolvedRule, isLong: boolean): Detail[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {
     if ("reading" in condition) return inHistory.has(condition.reading) ? [] : [condition.reading];
@@ -158,6 +158,10 @@ function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): D
       : Object.keys(condition).slice(0, 1);
   });
   return [
+    ...steps.flatMap((step) => ("curtail" in step ? [detail("dryRun.curtails", { plan: step.curtail })] : [])),
+    ...steps.flatMap((step) =>
+      "endCurtailment" in step ? [detail("dryRun.ends", { plan: step.endCurtailment })] : [],
+    ),
     ...(missing.length > 0 ? [detail("dryRun.missing", { readings: [...new Set(missing)].join(", ") })] : []),
     ...(again === undefined ? [] : [detail("dryRun.again")]),
     ...(when?.where === undefined ? [] : [detail("dryRun.where")]),

@@ -38,7 +38,7 @@ export interface RuleOperationsOptions {
   /** A centre has defined pools, pool groups or templates otherwise. */
   poolsChanged(): void;
   /** The rights of this creator's steps. */
-  names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs"> & {
+  names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "plans" | "hasMessages" | "programs"> & {
     readonly sites: ReadonlySet<string>;
   };
   /** Why a creator must not have these steps. */

@@ -24,6 +24,13 @@ const steps: Readonly<Record<SentenceStep, (step: Values, nameOf: NameOf) => str
     if (step.plug !== "cycle") return step.plug === "on" ? plugOn : plugOff;
     return step.wait === undefined ? plugCycle : plugCycleFor({ time: time(step.wait) });
   },
+  curtail: ({ curtail, lasts }) => {
+    const words = { name: plain(curtail ?? blank) };
+    return lasts === undefined
+      ? t.rules.sentence.curtail(words)
+      : t.rules.sentence.curtailFor({ ...words, time: time(lasts) });
+  },
+  endCurtailment: ({ endCurtailment }) => t.rules.sentence.endCurtailment({ name: plain(endCurtailment ?? blank) }),
   wait: ({ wait }) => t.rules.sentence.wait({ time: time(wait) }),
 };
 
