@@ -19,6 +19,7 @@ const commands = {
   rules: async () => (await import("./rules.ts")).rulesCommand(),
   curtail: async () => (await import("./curtail.ts")).curtailCommand(),
   facility: async () => (await import("./facility.ts")).facilityCommand(),
+  signals: async () => (await import("./signals.ts")).signalsCommand(),
   watch: async () => (await import("./watch.ts")).watchCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
   backup: async () => (await import("./backup.ts")).backupCommand(),

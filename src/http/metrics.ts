@@ -6,6 +6,7 @@ import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { operations } from "../contract/operations.ts";
 import type { RemoteWriteStatus } from "../contract/remote-write-status.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
+import { curtailmentFamilies } from "../metrics/curtailment-metrics.ts";
 import { familyText, heading, labelText } from "../metrics/exposition.ts";
 import { facilityFamilies } from "../metrics/facility-metrics.ts";
 import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
@@ -120,5 +121,9 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   turnPage();
   const sums = farmFamilies(counts, await service.getSummary({}, caller));
   const facility = await facilityFamilies(service, caller);
-  return [Buffer.from([...sums, ...facility].map(familyText).join("")), ...pages.flatMap(({ chunks }) => chunks)];
+  const curtailment = await curtailmentFamilies(service, caller);
+  return [
+    Buffer.from([...sums, ...facility, ...curtailment].map(familyText).join("")),
+    ...pages.flatMap(({ chunks }) => chunks),
+  ];
 }

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Miner } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
+import { curtailmentFamilies } from "../metrics/curtailment-metrics.ts";
 import type { Labels } from "../metrics/exposition.ts";
 import { facilityFamilies } from "../metrics/facility-metrics.ts";
 import { farmFamilies, minerLabels, minersOf, StatusCounts } from "../metrics/farm-metrics.ts";
@@ -57,7 +58,11 @@ export class Samples {
     }
     for (const [id, before] of this.#had) if (!had.has(id)) yield* ended(before, null);
     const ofFarm = farmFamilies(counts, await this.#service.getSummary({}, caller));
-    for (const { metric, samples } of [...ofFarm, ...(await facilityFamilies(this.#service, caller))])
+    const others = [
+      ...(await facilityFamilies(this.#service, caller)),
+      ...(await curtailmentFamilies(this.#service, caller)),
+    ];
+    for (const { metric, samples } of [...ofFarm, ...others])
       for (const [labels, value] of samples)
         if (value !== null)
           yield {

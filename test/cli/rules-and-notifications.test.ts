@@ -36,6 +36,19 @@ test("notifications lists them, or only those that are not over", async () => {
   expect((await command(["notifications"], { env })).stdout).toMatch(/ over /);
 });
 
+test("signals lists what begins and ends curtailments", async () => {
+  const { bench, env } = await servedBench({});
+  expect((await rigbridge(["signals"], { env })).stdout).toBe(
+    "There are no signals; the section signals declares them.\n",
+  );
+  const peak = { key: "4cp", plan: "peak", kind: "peak", hours: { from: "15:00", to: "19:00" } };
+  await bench.service.saveSettings({ section: "signals", value: [peak] }, caller);
+  expect((await command(["signals"], { env })).stdout).toMatch(/^4cp +peak +peak +/m);
+  expect(JSON.parse((await command(["signals", "--json"], { env })).stdout)).toMatchObject([
+    { key: "4cp", plan: "peak" },
+  ]);
+});
+
 test("facility lists the devices of the building", async () => {
   const { bench, env } = await servedBench({});
   expect((await rigbridge(["facility"], { env })).stdout).toBe(

@@ -30,6 +30,9 @@ const secrets = {
   SNMP_AUTH: "invented-too",
   SNMP_PRIV: "invented-as-well",
   STORE_PASSWORD: "invented",
+  HOOK_SECRET: "an-invented-secret",
+  VTN_CLIENT: "an-invented-client",
+  VTN_SECRET: "an-invented-password",
 };
 
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());

@@ -54,6 +54,8 @@ describe("its metrics", () => {
     served.answers.set("listFacility", [
       { key: "meter", name: "", kind: "meter", readings: {}, outlets: [], rigs: null },
     ]);
+    served.answers.set("listCurtailmentPlans", [{ key: "peak", active: null }]);
+    served.answers.set("listSignals", [{ key: "grid", age: 1 }]);
   });
   afterAll(() => served.server.close());
 

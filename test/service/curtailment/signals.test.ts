@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { curtailmentFamilies } from "../../../src/metrics/curtailment-metrics.ts";
+import { familyText } from "../../../src/metrics/exposition.ts";
 import { startModbusServer } from "../../../src/simulator/facility/modbus-server.ts";
 import { problem } from "../../errors.ts";
 import { ownHost } from "../../own-host.ts";
@@ -267,4 +269,18 @@ test("a plan that a signal names cannot be removed, and a signal without its pla
   await turn();
   expect((await view())?.problem).toMatch(/other/);
   expect(await bench.notifications()).toContainEqual(expect.stringMatching(/^grid: grid: .*other/));
+});
+
+test("metrics say what is curtailed, and how old a signal is", async () => {
+  const { say, now, turn, bench } = await signalBench(maestro);
+  const text = async (): Promise<string> => (await curtailmentFamilies(bench.service, caller)).map(familyText).join("");
+  expect(await text()).toMatch(/^rigbridge_curtailment_active\{plan="peak"\} 0$/m);
+  say(target(0, now() - 5_000));
+  await turn();
+  await turn(30);
+  const given = await text();
+  expect(given).toMatch(/^rigbridge_curtailment_active\{plan="peak"\} 1$/m);
+  expect(given).toMatch(/^rigbridge_curtailment_target_watts\{plan="peak"\} 0$/m);
+  expect(given).toMatch(/^rigbridge_curtailment_shed_watts\{plan="peak"\} [1-9]\d+/m);
+  expect(given).toMatch(/^rigbridge_signal_age_seconds\{signal="grid"\} 36$/m);
 });
