@@ -93,6 +93,19 @@ describe("a VEN", () => {
     expect(await mining()).toEqual([true, true, true]);
   });
 
+  test("follows a clock that is set forward and back by an hour", async () => {
+    const { server, event, turn, curtailments, setClock } = await openAdrBench();
+    server.events = [event("e1", 30, 3)];
+    await turn(5);
+    expect(await curtailments()).toMatchObject([{ ended: null }]);
+    setClock(3_600);
+    await turn(5);
+    expect((await curtailments()).map(({ ended }) => ended === null)).toEqual([false]);
+    setClock(-3_600);
+    await turn(5);
+    expect((await curtailments()).map(({ ended }) => ended === null)).toEqual([true, false]);
+  });
+
   test("refuses and reports a number whose unit is not stated", async () => {
     const { server, event, turn, curtailments, view, bench } = await openAdrBench();
     const payloads = [{ type: "DISPATCH_SETPOINT", values: [3] }];
