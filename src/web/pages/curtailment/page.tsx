@@ -26,7 +26,7 @@ export default function CurtailmentPage() {
     (signal) => call("listCurtailments", { active: true, limit: mostActive }, { signal }),
     [reconnects],
   );
-  usePoll(active.reload, active.value?.length ? busyMs : quietMs);
+  usePoll(active, active.value?.length ? busyMs : quietMs);
   const underWay = active.value?.map(({ id }) => id).join() ?? "";
   const plans = useLoaded(
     async (signal) => (may("listCurtailmentPlans") ? call("listCurtailmentPlans", {}, { signal }) : []),

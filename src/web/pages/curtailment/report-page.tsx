@@ -26,7 +26,7 @@ export default function ReportPage() {
   const id = Number(params.id);
   const report = useLoaded((signal) => call("getCurtailmentReport", { id }, { signal }), [id]);
   const curtailment = report.value?.curtailment;
-  usePoll(report.reload, curtailment === undefined || curtailment.state === "ended" ? null : busyMs);
+  usePoll(report, curtailment === undefined || curtailment.state === "ended" ? null : busyMs);
   return (
     <Page
       title={t.curtailment.reportTitle({ id: String(id) })}

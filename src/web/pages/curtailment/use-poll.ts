@@ -1,11 +1,22 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import type { Loaded } from "../../parts/load.tsx";
 
-/** Reads again every `ms` while the page is visible; null: not at all. */
-export function usePoll(reload: () => void, ms: number | null): void {
+/** ms that an answer may take before it is asked for again, as for every request. */
+const slowestMs = 30_000;
+
+/** Reads again every `ms` while the page is visible; null: not at all. A slow answer is waited for. */
+export function usePoll<T>({ value, problem, reload }: Loaded<T>, ms: number | null): void {
+  const asked = useRef<number | null>(null);
+  useEffect(() => {
+    asked.current = null;
+  }, [value, problem]);
   useEffect(() => {
     if (ms === null) return undefined;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") reload();
+      const isPending = asked.current !== null && performance.now() - asked.current < slowestMs;
+      if (isPending || document.visibilityState !== "visible") return;
+      asked.current = performance.now();
+      reload();
     }, ms);
     return () => clearInterval(timer);
   }, [reload, ms]);
