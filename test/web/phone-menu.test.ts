@@ -37,7 +37,7 @@ test.each([
     }
     await button.focus();
     await page.keyboard.press("Enter");
-    expect(await menu.getByRole("link").count()).toBe(12);
+    expect(await menu.getByRole("link").count()).toBe(13);
     expect([await axe(page), await overflow(page)]).toEqual([[], 0]);
     await page.keyboard.press("Escape");
     expect(await menu.getByRole("link").count()).toBe(4);
