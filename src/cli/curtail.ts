@@ -8,7 +8,7 @@ import { confirm } from "./confirm.ts";
 import { untilFrom, type WantedOptions, wantedFrom, withWantedOptions } from "./curtail-options.ts";
 import { curtailmentLine, curtailmentTable, planTable, previewText, reportText } from "./curtail-text.ts";
 import { failing } from "./failure.ts";
-import { caller, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
+import { caller, examples, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
 import { printable } from "./table.ts";
 
 interface JsonOption extends ServiceOptions {
@@ -34,6 +34,7 @@ export function curtailCommand(): Command {
   const curtail = new Command("curtail").description(
     "Has rigs take less power for a time, through a running service (docs/curtailment.md).",
   );
+  curtail.addHelpText("after", examples("rigbridge curtail start --reduce 2MW --places Texas --reason peak"));
   const commands = [
     withWantedOptions(serviceCommand("preview", "rigbridge curtail preview --reduce 2MW --places Texas"))
       .description("Shows what a curtailment would change, by the last readings. Nothing is sent.")
@@ -47,7 +48,10 @@ export function curtailCommand(): Command {
     )
       .description("Begins a curtailment.")
       .requiredOption("--reason <text>", "why, for the list and the report")
-      .option("--until <time>", "when it ends by itself: 2h, 18:00 or 2026-05-01T18:00:00Z (default: when it is ended)")
+      .option(
+        "--until <time>",
+        "when it ends automatically: 2h, 18:00 or 2026-05-01T18:00:00Z (default: when it is ended)",
+      )
       .option("--request-key <key>", "a second start with this key shows the curtailment of the first")
       .action(failing(start)),
     serviceCommand("list", "rigbridge curtail list")

@@ -130,7 +130,7 @@ export const CurtailmentPreviewBody = z.strictObject(wanted).superRefine(wantedM
 const until = z.iso
   .datetime({ offset: true, error: "must be a time with its zone, like 2026-05-01T18:00:00Z" })
   .max(40)
-  .describe("when it ends by itself");
+  .describe("when it ends automatically");
 
 export const CurtailmentBody = z
   .strictObject({
@@ -144,7 +144,7 @@ export const CurtailmentBody = z
 export const ChangeCurtailmentBody = z
   .strictObject({
     target: CurtailmentTarget.optional(),
-    until: until.nullable().optional().describe("when it ends by itself; null = when it is ended"),
+    until: until.nullable().optional().describe("when it ends automatically; null = when it is ended"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
 
@@ -222,7 +222,7 @@ export const Curtailment = z.object({
   ...howItGoes,
   state: z.enum(curtailmentStates),
   started: time,
-  until: time.nullable().describe("when it ends by itself; null = when it is ended"),
+  until: time.nullable().describe("when it ends automatically; null = when it is ended"),
   reached: time.nullable().describe("when its target was reached first; null = not yet"),
   ended: time.nullable().describe("when it was ended; null = not yet"),
   restored: time.nullable().describe("when the last rig had its power back; null = not yet"),

@@ -25,8 +25,11 @@ export const targetReason = "Target over MQTT";
 export const ofTarget = (active: readonly Curtailment[]): Curtailment | undefined =>
   active.find(({ plan, reason, ended }) => plan === null && reason === targetReason && ended === null);
 
-/** More at the same time are not published. */
-export const mostActive = 20;
+/** All that there may be at the same time. */
+export const mostActive = 1_000;
+
+/** The newest, of which the topic has details. */
+const mostPublished = 20;
 
 /** A preview looks at every rig. */
 const previewMs = 60_000;
@@ -95,7 +98,7 @@ export function curtailmentState(active: readonly Curtailment[]): object {
     // Several may hold the same rigs, so their sum could be more than what was given up.
     shed_kw: kilowatts(Math.max(0, ...shed)),
     target_kw: kilowatts(ofTarget(active)?.target.reduce ?? 0),
-    curtailments: active.map(curtailmentSummary),
+    curtailments: active.slice(0, mostPublished).map(curtailmentSummary),
   };
 }
 

@@ -103,6 +103,7 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
     facility.state,
     facility.availability,
     own.place("+"),
+    own.curtailment.state,
     own.summary,
     own.notifications,
     own.state,

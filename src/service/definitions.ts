@@ -6,6 +6,8 @@ import type { Once } from "./users/guard.ts";
 const others: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(["minerAction", "minerPoolAction", "cancelCommand", "startBulkAction", "cancelBulkAction"] as const),
   "locatePlace",
+  ...(["previewCurtailment", "startCurtailment", "changeCurtailment", "endCurtailment"] as const),
+  ...(["releaseCurtailment", "drillCurtailmentPlan"] as const),
   ...(["allNotificationsAction", "notificationsAction", "notificationAction"] as const),
   ...(["pollMiner", "startDiscovery", "cancelDiscovery", "previewImport"] as const),
   ...(["tryRule", "testChannel", "testSettings", "confirmManagedMinerDownload"] as const),

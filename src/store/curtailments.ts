@@ -63,6 +63,7 @@ export const StoredCurtailedRig = z.object({
   reached: moment,
   restored: moment,
   tries: z.number(),
+  gaveUp: z.boolean().describe("its power could not be given back, and is not tried again"),
   wakes: z.number().describe("times that it has started by itself"),
   message: z.string(),
 });
@@ -97,8 +98,8 @@ export interface CurtailmentLog {
   rigs(id: number): Promise<Map<number, StoredCurtailedRig>>;
   /** Oldest first. */
   samples(id: number): Promise<StoredCurtailmentSample[]>;
-  /** Removes those that began before this and are over. */
-  prune(before: number): Promise<void>;
+  /** Removes some of those that began before this and are over; true while there are more. */
+  prune(before: number): Promise<boolean>;
 }
 
 const curtailmentRows = upsert(
@@ -132,7 +133,7 @@ export const openCurtailments = async (database: Database): Promise<CurtailmentL
   ];
 
   const found = async (text: string, ...values: (string | number)[]) =>
-    (await database.rows(plain(text, ...values))).map(curtailmentIn);
+    (await database.rows(plain(text, ...values))).flatMap(curtailmentIn);
 
   return {
     add: async (curtailment, rigs) => {
@@ -170,12 +171,13 @@ export const openCurtailments = async (database: Database): Promise<CurtailmentL
     prune: async (before) => {
       const outdated = `(select id from curtailment where is_over = 1 and started < ? order by id limit ${pruneBatch})`;
       const [first] = await database.rows(plain(`select id from ${outdated} as outdated`, before));
-      if (first === undefined) return;
+      if (first === undefined) return false;
       await database.write([
         plain(`delete from curtailment_rig where curtailment_id in ${outdated}`, before),
         plain(`delete from curtailment_sample where curtailment_id in ${outdated}`, before),
         plain(`delete from curtailment where id in ${outdated}`, before),
       ]);
+      return true;
     },
   };
 };
@@ -188,7 +190,8 @@ const rowOf = (id: number, curtailment: StoredCurtailment) => [
   JSON.stringify(curtailment),
 ];
 
-const curtailmentIn = ({ id, value }: Row): StoredCurtailment & Id => ({
-  ...StoredCurtailment.parse(JSON.parse(String(value))),
-  id: Number(id),
-});
+/** None for a row that this release does not understand: it must not keep the service from starting. */
+function curtailmentIn({ id, value }: Row): (StoredCurtailment & Id)[] {
+  const parsed = StoredCurtailment.safeParse(JSON.parse(String(value)));
+  return parsed.success ? [{ ...parsed.data, id: Number(id) }] : [];
+}

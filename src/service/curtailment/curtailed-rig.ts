@@ -68,7 +68,7 @@ export function advance(
       };
     }
     case "reached": {
-      const isAwake = view.reachable && view.mining === true && (view.at ?? 0) > (row.reached ?? 0);
+      const isAwake = view.reachable && view.mining === true;
       if (!isAwake || shows(view, row.wanted)) return { row };
       if (row.wakes < mostWakes) return { row: { ...row, state: "due", tries: 0, wakes: row.wakes + 1 } };
       return { row: { ...row, state: "failed", message: "It starts by itself again and again" }, gaveUp: "wakes" };
@@ -93,7 +93,7 @@ export function advanceBack(
   if (isOpen || !isPast(row, now, patienceMs)) return { row };
   if (row.tries < mostTries) return { row: { ...row, sent: null } };
   return {
-    row: { ...row, state: "failed", message: row.message || "It does not start again" },
+    row: { ...row, state: "failed", gaveUp: true, message: row.message || "It does not start again" },
     gaveUp: "silent",
   };
 }
@@ -103,5 +103,5 @@ const isPast = ({ sent }: StoredCurtailedRig, now: number, patienceMs: number): 
   Math.abs(now - (sent ?? 0)) >= Math.max(patienceMs, unseenAfterMs);
 
 /** Whether a rig's power is held down by its curtailment. */
-export const isHeld = ({ state }: StoredCurtailedRig): boolean =>
-  state === "due" || state === "sent" || state === "reached" || state === "away" || state === "failed";
+export const isHeld = ({ state, gaveUp }: StoredCurtailedRig): boolean =>
+  state === "due" || state === "sent" || state === "reached" || state === "away" || (state === "failed" && !gaveUp);

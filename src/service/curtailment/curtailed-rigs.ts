@@ -4,9 +4,12 @@ import type { StoredCurtailedRig } from "../../store/index.ts";
 export class CurtailedRigs {
   readonly #all: Map<number, StoredCurtailedRig>;
   readonly #changed = new Set<number>();
+  readonly #mended: (minerId: number) => void;
 
-  constructor(all: ReadonlyMap<number, StoredCurtailedRig>) {
+  /** `mended`: called for each rig that no longer counts as failed. */
+  constructor(all: ReadonlyMap<number, StoredCurtailedRig>, mended: (minerId: number) => void) {
     this.#all = new Map(all);
+    this.#mended = mended;
   }
 
   /** In the order in which they were first told something. */
@@ -19,6 +22,7 @@ export class CurtailedRigs {
   }
 
   set(minerId: number, rig: StoredCurtailedRig): void {
+    if (this.#all.get(minerId)?.state === "failed" && rig.state !== "failed") this.#mended(minerId);
     this.#all.set(minerId, rig);
     this.#changed.add(minerId);
   }

@@ -12,6 +12,9 @@ export function targetWatts({ target, baseline }: Pick<StoredCurtailment, "targe
   return Math.max(0, baseline - (target.reduce ?? 0));
 }
 
+/** `moved` of a curtailment whose target was just changed. */
+export const raisedTarget = 0;
+
 /** How many rigs are in each state. */
 export function countsOf(rigs: ReadonlyMap<number, StoredCurtailedRig>) {
   const counts = { due: 0, sent: 0, reached: 0, failed: 0, away: 0, taken: 0, restoring: 0, restored: 0, released: 0 };

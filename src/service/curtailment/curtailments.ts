@@ -1,16 +1,16 @@
+import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { CurtailmentTarget } from "../../contract/curtailment.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
 import type { Scope } from "../../contract/rules.ts";
-import type { StoredCommand, StoredCurtailment } from "../../store/index.ts";
+import type { CurtailmentLog, StoredCommand, StoredCurtailment } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { CurtailedBy } from "../power/precedence.ts";
-import type { Repeat } from "../repeat.ts";
-import { countsOf } from "./curtailment-figures.ts";
+import { countsOf, raisedTarget } from "./curtailment-figures.ts";
 import { drilledRows } from "./dry-drill.ts";
 import { type RunningContext, RunningCurtailment } from "./running-curtailment.ts";
 import { rigsIn } from "./scope-rigs.ts";
 
 export interface CurtailmentsContext extends Omit<RunningContext, "others"> {
-  readonly repeat: Repeat;
   /** ms of the monotonic clock. */
   readonly monotonicNow: () => number;
 }
@@ -21,8 +21,8 @@ export type NewCurtailment = Omit<
   "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "counts" | "moved"
 >;
 
-/** ms between two turns. */
-const turnMs = 1_000;
+/** Curtailments at once, besides those of places that take too much. */
+const mostRunning = 100;
 /** The turns of large farms take a tenth of the time at most. */
 export const restFactor = 10;
 /** ms between two looks for curtailments that are too old. */
@@ -38,7 +38,6 @@ export class Curtailments {
   /** By key of the request, while it is being stored. */
   readonly #beginning = new Map<string, Promise<RunningCurtailment | StoredEnd>>();
   readonly #watchers: ((curtailment: RunningCurtailment) => void)[] = [];
-  #stop: () => void = () => undefined;
   #turning: Promise<void> | null = null;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -63,12 +62,11 @@ export class Curtailments {
     this.#watchers.push(watcher);
   }
 
-  /** Goes on with those that were not over when the service ended, and begins the turns. */
+  /** Goes on with those that were not over when the service ended. */
   async start(): Promise<void> {
-    const { curtailments, repeat } = this.#context;
+    const { curtailments } = this.#context;
     for (const { id, ...row } of await curtailments.list({ open: true, limit: Number.MAX_SAFE_INTEGER }))
       this.#running.set(id, this.#opened(id, row, await curtailments.rigs(id)));
-    this.#stop = repeat(() => this.turn(), turnMs);
   }
 
   /** Begins one, and sends its first commands; a key that was used before is answered with that curtailment. Throws store.full. */
@@ -80,9 +78,14 @@ export class Curtailments {
     return begun;
   }
 
-  /** Whether a request with this key has begun one. */
-  async isBegun(key: string): Promise<boolean> {
-    return this.#beginning.has(key) || (await this.#context.curtailments.withKey(key)) !== undefined;
+  /** The one that a request with this key has begun. */
+  async begun(key: string): Promise<RunningCurtailment | StoredEnd | undefined> {
+    const beginning = this.#beginning.get(key);
+    if (beginning !== undefined) return beginning;
+    const stored = await this.#context.curtailments.withKey(key);
+    if (stored === undefined) return undefined;
+    const { id, ...row } = stored;
+    return this.#running.get(id) ?? { id, row };
   }
 
   /** Reads the rigs of a scope, and stores what would be told to each; nothing is sent. Throws store.full. */
@@ -134,7 +137,6 @@ export class Curtailments {
   }
 
   async close(): Promise<void> {
-    this.#stop();
     await this.#turning;
     for (const each of this.#running.values()) await each.close();
   }
@@ -147,6 +149,8 @@ export class Curtailments {
   }
 
   async #begin(wanted: NewCurtailment): Promise<RunningCurtailment> {
+    if (this.#running.size >= mostRunning && wanted.cause !== "limit")
+      throw new RigbridgeError("too.many", `${mostRunning} curtailments are under way; end one of them first`);
     const { curtailments, now } = this.#context;
     const row: StoredCurtailment = {
       ...wanted,
@@ -176,12 +180,17 @@ export class Curtailments {
   /** Changes its target or its end, and acts on it. Throws store.full. */
   async change(
     curtailment: RunningCurtailment,
-    changes: { readonly target?: CurtailmentTarget | undefined; readonly until?: number | null | undefined },
+    changes: {
+      readonly target?: CurtailmentTarget | undefined;
+      readonly until?: number | null | undefined;
+      readonly urgent?: boolean | undefined;
+    },
   ): Promise<void> {
-    const { target, until } = changes;
+    const { target, until, urgent } = changes;
     await curtailment.change({
-      ...(target === undefined ? {} : { target, state: "curtailing", moved: 0 }),
+      ...(target === undefined ? {} : { target, state: "curtailing", moved: raisedTarget }),
       ...(until === undefined ? {} : { until }),
+      ...(urgent === true ? { urgent } : {}),
     });
     await this.turnOf(curtailment);
   }
@@ -208,9 +217,9 @@ export class Curtailments {
     this.#restsUntil = monotonicNow() + restFactor * (monotonicNow() - began);
     if (Math.abs(now() - this.#prunedAt) < pruneMs) return;
     this.#prunedAt = now();
-    await curtailments
-      .prune(now() - keptMs)
-      .catch((error: unknown) => log.warn({ err: error }, "old curtailments could not be removed"));
+    await pruned(curtailments, now() - keptMs).catch((error: unknown) =>
+      log.warn({ err: error }, "old curtailments could not be removed"),
+    );
   }
 
   #after(curtailment: RunningCurtailment): void {
@@ -221,11 +230,22 @@ export class Curtailments {
   #holding(minerId: number): CurtailedBy | null {
     let strongest: RunningCurtailment | null = null;
     for (const each of this.#running.values())
-      if (each.holds(minerId) && (strongest === null || each.row.safety)) strongest = each;
+      if (each.holds(minerId) && (strongest === null || (each.row.safety && each.row.ended === null))) strongest = each;
     if (strongest === null) return null;
     const { id, row } = strongest;
-    return { id, reason: row.reason, rank: row.safety ? "emergency" : "curtailment", urgent: row.urgent };
+    // A person need not wait until a rig has its power back.
+    const isOver = row.ended !== null;
+    return {
+      id,
+      reason: row.reason,
+      rank: row.safety && !isOver ? "emergency" : "curtailment",
+      urgent: row.urgent && !isOver,
+    };
   }
+}
+
+async function pruned(log: CurtailmentLog, before: number): Promise<void> {
+  while (await log.prune(before)) await yieldToOthers();
 }
 
 /** One that is over. */

@@ -57,6 +57,7 @@ const rowOf = (
   reached: null,
   restored: null,
   tries: 0,
+  gaveUp: false,
   wakes: 0,
   message,
 });

@@ -6,7 +6,7 @@ export const overForMs = 5_000;
 /** What the sum of its miners is multiplied by while its meter is silent: it sees less than the meter. */
 export const silentFactor = 1.05;
 
-/** Since when a place is above its share, and above all of it, epoch ms; null: it is not. */
+/** Since when a place is above its share, and above all of it, ms of the monotonic clock; null: it is not. */
 export interface LimitWatch {
   readonly near: number | null;
   readonly over: number | null;

@@ -56,8 +56,9 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       throw new RigbridgeError("user.forbidden", detail("curtailment.hidden"));
     return rigs.length;
   };
-  const isVisible = async ({ id, row }: StoredEnd, access: Access): Promise<boolean> => {
-    if (access.all) return true;
+  /** Who sees all of its rigs, and who began it, whatever has come to its scope since. */
+  const isVisible = async ({ id, row }: StoredEnd, access: Access, { userId }: Caller): Promise<boolean> => {
+    if (access.all || (userId !== undefined && row.userId === userId)) return true;
     const running = curtailments.find(id);
     if (running !== undefined && !seesAll(row.scope, access, scopes)) return false;
     const ids = [...(running?.rigs ?? (await store.curtailments.rigs(id))).keys()];
@@ -80,16 +81,17 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       slowest: isRunning ? slowestOf(one, scopes, now()) : 0,
     });
   };
-  const found = async (id: number, access: Access): Promise<RunningCurtailment | StoredEnd> => {
+  const found = async (id: number, caller: Caller): Promise<RunningCurtailment | StoredEnd> => {
     const running = curtailments.find(id);
     const stored = running === undefined ? await store.curtailments.get(id) : undefined;
     const one = running ?? (stored === undefined ? undefined : endOf(stored));
-    if (one === undefined || !(await isVisible({ id, row: one.row }, access))) throw notFound("curtailment", id);
+    if (one === undefined || !(await isVisible({ id, row: one.row }, accessBook.of(caller), caller)))
+      throw notFound("curtailment", id);
     return one;
   };
   /** One that is not over, of whose rigs the caller sees all. */
   const running = async (id: number, caller: Caller): Promise<RunningCurtailment> => {
-    const one = await found(id, accessBook.of(caller));
+    const one = await found(id, caller);
     if (!(one instanceof RunningCurtailment))
       throw new RigbridgeError("not.possible", detail("curtailment.over", { id }));
     return one;
@@ -117,8 +119,11 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     rest: Pick<NewCurtailment, "reason" | "key" | "until" | "drill">,
     caller: Caller,
   ) => {
+    const begun = rest.key === null ? undefined : await curtailments.begun(rest.key);
+    if (begun !== undefined && !(await isVisible(begun, accessBook.of(caller), caller)))
+      throw new RigbridgeError("in.use", `The key ${rest.key} is that of another curtailment`);
     // Its rigs may be stopped already, by the curtailment that the first request with the key began.
-    if (rest.key === null || !(await curtailments.isBegun(rest.key))) await checkAny(wanted, scopes);
+    if (begun === undefined) await checkAny(wanted, scopes);
     const { safety: urgent } = wanted;
     const cause = { cause: "person", actor: caller.actor, userId: caller.userId ?? null } as const;
     return curtailments.begin({ ...wanted, ...rest, ...cause, urgent });
@@ -129,15 +134,20 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       const access = accessBook.of(caller);
       shares.take(caller, limit * costs.result);
       const listed: Curtailment[] = [];
-      for (const stored of await store.curtailments.list({ open: active === true, limit })) {
-        const one = curtailments.find(stored.id) ?? endOf(stored);
-        if (await isVisible(one, access)) listed.push(await shown(one));
+      const over = active === true ? [] : await store.curtailments.list({ open: false, limit });
+      const running = curtailments.running.toReversed();
+      const ids = new Set(running.map(({ id }) => id));
+      // Those under way first, so that a user of some groups does not lose their own among those of others.
+      for (const one of [...running, ...over.filter(({ id }) => !ids.has(id)).map(endOf)]) {
+        if (listed.length >= limit) break;
+        if (await isVisible(one, access, caller)) listed.push(await shown(one));
       }
+      listed.sort((one, other) => other.id - one.id);
       return listed;
     },
-    getCurtailment: async ({ id }, caller) => shown(await found(id, accessBook.of(caller))),
+    getCurtailment: async ({ id }, caller) => shown(await found(id, caller)),
     getCurtailmentReport: async ({ id }, caller) => {
-      const one = await found(id, accessBook.of(caller));
+      const one = await found(id, caller);
       const rigs = one instanceof RunningCurtailment ? one.rigs : await store.curtailments.rigs(id);
       const samples = await store.curtailments.samples(id);
       shares.take(caller, (rigs.size + samples.length) * costs.result);

@@ -3,7 +3,6 @@ import { CurtailmentRestore } from "../../contract/curtailment.ts";
 import { coded } from "../../messages/coded.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { PlaceNode } from "../places/place-book.ts";
-import { isHeld } from "./curtailed-rig.ts";
 import type { Curtailments, NewCurtailment } from "./curtailments.ts";
 import { restFactor } from "./curtailments.ts";
 import { type LimitWatch, limitTurn, powerOfPlace, unwatched, usedShare } from "./limit-law.ts";
@@ -17,9 +16,10 @@ interface PlaceLimitsContext {
   readonly log: Logger;
   /** ms of the monotonic clock. */
   readonly monotonicNow: () => number;
-  /** Epoch ms. */
-  readonly now: () => number;
 }
+
+/** States of rigs that a limit still has to give back power to, or is doing so. */
+const holding: ReadonlySet<string> = new Set(["due", "sent", "reached", "restoring"]);
 
 /** The actor of curtailments for the limits of places. */
 const actor = "service for the limits of places";
@@ -78,7 +78,7 @@ export class PlaceLimits {
   }
 
   async #hold({ row: { id, name, maxPower = 0, meter: key } }: PlaceNode): Promise<void> {
-    const { scopes, curtailments, now, log } = this.#context;
+    const { scopes, curtailments, monotonicNow, log } = this.#context;
     const running = this.#running().find(({ row }) => row.scope?.places?.[0] === id);
     const meter = key === undefined ? undefined : (scopes.devices.find(key)?.state.values.power ?? null);
     const rigs = await rigsIn({ places: [id] }, "listed", scopes);
@@ -89,7 +89,7 @@ export class PlaceLimits {
     this.#notice(`place-meter:${id}`, meter === null, coded("notices.placeLimit.meter", { place: name }), () =>
       coded("notices.placeLimit.meterOver", { place: name }),
     );
-    const { watch, wants } = limitTurn(watts, maxPower, this.#watches.get(id) ?? unwatched, now());
+    const { watch, wants } = limitTurn(watts, maxPower, this.#watches.get(id) ?? unwatched, monotonicNow());
     this.#watches.set(id, watch);
     const figures = { place: name, watts: Math.round(watts), maximum: maxPower };
     this.#notice(`place-limit:${id}`, wants === "at-once", coded("notices.placeLimit.over", figures), () =>
@@ -103,7 +103,7 @@ export class PlaceLimits {
       }
       if (wants === "at-once" && running.row.order !== "power") await running.change({ order: "power", ramp: atOnce });
       if (running.row.target.limit !== target.limit) await curtailments.change(running, { target });
-      const isIdle = ![...running.rigs.values()].some((rig) => isHeld(rig) || rig.state === "restoring");
+      const isIdle = ![...running.rigs.values()].some(({ state }) => holding.has(state));
       if (isIdle && watch.near === null) await this.#end(running);
     } catch (error) {
       log.error({ err: error, place: id }, "the limit of a place could not be held");

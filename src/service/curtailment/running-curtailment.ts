@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { Background, Mutex } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import { coded } from "../../messages/coded.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
@@ -60,6 +61,10 @@ export class RunningCurtailment implements OtherCurtailment {
   #able = 0;
   #isReached = false;
   #total = 0;
+  /** W that rigs took which cannot be reached: nobody gets power back on their account, since they may still take it. */
+  #away = 0;
+  /** W of each rig as last read. */
+  readonly #draws = new Map<number, number>();
   #turning: Promise<void> | null = null;
   /** A turn, or a change by somebody. */
   readonly #turns = new Mutex();
@@ -75,7 +80,7 @@ export class RunningCurtailment implements OtherCurtailment {
   ) {
     this.id = id;
     this.#row = row;
-    this.#rigs = new CurtailedRigs(rigs);
+    this.#rigs = new CurtailedRigs(rigs, (minerId) => context.notices.close(noticeKey(id, minerId)));
     this.#context = context;
     this.#restoring = new Restoring(this.#rigs, { ...context, others: () => context.others(this) });
     this.#observed = { rigs: row.baseline, meter: null, expected: row.baseline };
@@ -115,10 +120,11 @@ export class RunningCurtailment implements OtherCurtailment {
     return rankOfCurtailment(this.#row);
   }
 
-  /** Whether it holds the power of a rig down. */
+  /** Whether it holds the power of a rig down: after its end, until the rig has its power back. */
   holds(minerId: number): boolean {
     const rig = this.#rigs.get(minerId);
-    return rig !== undefined && this.#row.ended === null && isHeld(rig) && rig.state !== "away";
+    if (rig === undefined || rig.state === "away") return false;
+    return isHeld(rig) || rig.state === "restoring";
   }
 
   /** Changes it, and has the next turn act on it. Stored when it resolves. Throws store.full. */
@@ -166,9 +172,13 @@ export class RunningCurtailment implements OtherCurtailment {
     await this.#sending.settled();
   }
 
+  /** Sends nothing more, and stores what it knows. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.settled();
+    await this.#save().catch((error: unknown) =>
+      this.#context.log.error({ err: error, curtailment: this.id }, "a turn of a curtailment failed"),
+    );
   }
 
   async #turn(): Promise<void> {
@@ -184,18 +194,44 @@ export class RunningCurtailment implements OtherCurtailment {
     this.#advance(find);
     if (this.#row.ended === null) this.#lower(rigs, find);
     else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#open)) this.#close(now());
-    await this.#save();
-    if (!this.#isClosed) this.#sendAll(find);
+    const sending = this.#chosen(find);
+    try {
+      await this.#restoring.storeHeirs();
+      await this.#save();
+    } catch (error) {
+      for (const { minerId, before } of sending) this.#rigs.set(minerId, before);
+      throw error;
+    }
+    for (const each of sending) each.send();
+  }
+
+  /** Stores what has changed besides its own turns. Throws store.full. */
+  store(): Promise<void> {
+    return this.#save();
   }
 
   #observe(rigs: readonly ScopeRig[]): void {
     let [sum, expected] = [0, 0];
+    this.#away = 0;
     for (const each of rigs) {
       const assumed = this.#assumed(each);
-      sum += (each.view.reachable ? (each.view.draw ?? 0) : 0) + assumed;
-      expected += each.expected + assumed;
+      const unseen = this.#unseen(each);
+      // A rig that has missed a read or two takes what it took; one that is off is off.
+      const isOff = each.entry.rig.state.missed >= missesUntilDisconnected;
+      if (isOff) this.#away += unseen;
+      const late = isOff ? 0 : unseen;
+      sum += (each.view.reachable ? (each.view.draw ?? 0) : late) + assumed;
+      expected += each.expected + assumed + late;
     }
     this.#observed = { rigs: sum, meter: meteredPower(this.#row.scope, this.#context), expected };
+  }
+
+  /** W that a rig took before it could no longer be reached. */
+  #unseen({ entry: { facts }, view: { reachable, draw } }: ScopeRig): number {
+    if (!reachable) return this.#rigs.get(facts.id)?.state === "reached" ? 0 : (this.#draws.get(facts.id) ?? 0);
+    if (draw === null) this.#draws.delete(facts.id);
+    else this.#draws.set(facts.id, draw);
+    return 0;
   }
 
   /** W that a rig of unknown power may take: they count where a limit must not be passed. */
@@ -219,9 +255,16 @@ export class RunningCurtailment implements OtherCurtailment {
           : this.#row.ended === null
             ? advance(rig, found?.view ?? absent, step)
             : { row: rig };
-      if (row !== rig) this.#rigs.set(minerId, row);
       if (row.state === "reached" || row.state === "restored") orders.shown(minerId);
-      if (gaveUp !== undefined) this.#report(minerId, row, gaveUp);
+      if (found === null)
+        this.#rigs.set(minerId, { ...rig, state: "released", message: "It is no miner of this service any more" });
+      // While it lasts, it is tried again once there is still room for it.
+      else if (rig.state === "restoring" && gaveUp !== undefined && this.#row.ended === null)
+        this.#rigs.set(minerId, { ...row, state: "reached", gaveUp: false });
+      else {
+        if (row !== rig) this.#rigs.set(minerId, row);
+        if (gaveUp !== undefined) this.#report(minerId, row, gaveUp);
+      }
     }
   }
 
@@ -237,12 +280,12 @@ export class RunningCurtailment implements OtherCurtailment {
       target,
       level,
       tolerance: toleranceOf(baseline),
-      allowance: rampAllowance(ramp.wattsPerMinute, now() - started) - given,
+      allowance: rampAllowance(ramp.wattsPerMinute, Math.abs(now() - started)) - given,
     });
     for (const { id, watts } of sheds) this.#tell(id, watts, find(id));
     this.#note(target);
     const isRoom = sheds.length === 0 && target !== null;
-    if (isRoom && this.#restoring.withinTarget(this.#row, target, this.#observed.expected, find))
+    if (isRoom && this.#restoring.withinTarget(this.#row, target, this.#observed.expected + this.#away, find))
       this.#change({ moved: now() });
   }
 
@@ -288,6 +331,7 @@ export class RunningCurtailment implements OtherCurtailment {
       before: known?.before ?? this.#before(minerId, found.view),
       wanted: watts,
       sent: known?.sent ?? null,
+      gaveUp: false,
       reached: null,
       restored: null,
       tries: 0,
@@ -329,28 +373,34 @@ export class RunningCurtailment implements OtherCurtailment {
     return true;
   }
 
-  #sendAll(find: (minerId: number) => ScopeRig | null): void {
-    const { ramp, restore } = this.#row;
-    for (const id of this.#rigs.those(({ state }) => state === "due").slice(0, Math.max(0, ramp.parallel - this.#open)))
-      this.#sendLower(id, find(id));
-    for (const id of this.#restoring.waiting.slice(0, Math.max(0, restore.parallel - this.#open)))
-      this.#sendRaise(id, find(id));
-  }
-
-  #sendLower(minerId: number, found: ScopeRig | null): void {
-    const rig = this.#rigs.get(minerId);
-    if (rig === undefined || found?.view.reachable !== true) return;
-    this.#rigs.set(minerId, { ...rig, state: "sent", sent: this.#context.now(), tries: rig.tries + 1 });
-    const { urgent } = this.#row;
-    this.#send(minerId, this.#context.orders.lower(found.entry, rig.wanted, this.#actor, urgent));
-  }
-
-  #sendRaise(minerId: number, found: ScopeRig | null): void {
-    const rig = this.#rigs.get(minerId);
-    if (rig === undefined || found === null) return;
-    this.#rigs.set(minerId, { ...rig, sent: this.#context.now(), tries: rig.tries + 1 });
-    const { setting, power } = rig.before;
-    this.#send(minerId, this.#context.orders.raise(found.entry, setting, power ?? 0, this.#actor));
+  /** The rigs whose turn it is, marked as sent: that is stored before they are sent anything. */
+  #chosen(find: (minerId: number) => ScopeRig | null): readonly Sending[] {
+    if (this.#isClosed) return [];
+    const { ramp, restore, urgent } = this.#row;
+    const { orders, now } = this.#context;
+    const sendings: Sending[] = [];
+    const choose = (minerId: number, rig: StoredCurtailedRig, send: () => Promise<string | null>): void => {
+      this.#rigs.set(minerId, {
+        ...rig,
+        state: rig.state === "due" ? "sent" : rig.state,
+        sent: now(),
+        tries: rig.tries + 1,
+      });
+      sendings.push({ minerId, before: rig, send: () => this.#send(minerId, send()) });
+    };
+    for (const id of this.#rigs.those(({ state }) => state === "due")) {
+      const [rig, found] = [this.#rigs.get(id), find(id)];
+      if (this.#open + sendings.length >= ramp.parallel) break;
+      if (rig !== undefined && found?.view.reachable === true)
+        choose(id, rig, () => orders.lower(found.entry, rig.wanted, this.#actor, urgent));
+    }
+    for (const id of this.#restoring.waiting) {
+      const [rig, found] = [this.#rigs.get(id), find(id)];
+      if (this.#open + sendings.length >= restore.parallel) break;
+      if (rig !== undefined && found !== null)
+        choose(id, rig, () => orders.raise(found.entry, rig.before.setting, rig.before.power ?? 0, this.#actor));
+    }
+    return sendings;
   }
 
   get #actor(): string {
@@ -392,7 +442,7 @@ export class RunningCurtailment implements OtherCurtailment {
 
   /** All is done. */
   #close(at: number): void {
-    for (const minerId of this.#rigs.those(({ state }) => state === "failed"))
+    for (const minerId of this.#rigs.those(({ state, gaveUp }) => state === "failed" && !gaveUp))
       this.#context.notices.close(noticeKey(this.id, minerId));
     this.#change({ state: "ended", restored: at, counts: countsOf(this.#rigs.all) });
   }
@@ -425,6 +475,14 @@ export class RunningCurtailment implements OtherCurtailment {
 
 /** Stored, so it never changes. */
 const noticeKey = (id: number, minerId: number): string => `curtailment:${id}:${minerId}`;
+
+/** A command that is sent once it is stored. */
+interface Sending {
+  readonly minerId: number;
+  /** Without it. */
+  readonly before: StoredCurtailedRig;
+  send(): void;
+}
 
 /** Whether its next reading may change what is known of a rig. */
 const isUnderWay = ({ state }: StoredCurtailedRig): boolean =>

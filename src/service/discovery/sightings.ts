@@ -1,8 +1,9 @@
+import { isIP } from "node:net";
 import { notFound } from "../../contract/problems.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import type { Sighting, SightingSource } from "../../contract/sightings.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
-import { formatAddress } from "../../link/address.ts";
+import { canonicalHost, formatAddress, parseAddress } from "../../link/address.ts";
 import { type FoundRig, remarkOn } from "../../link/scan.ts";
 import { given } from "../crud.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
@@ -122,7 +123,12 @@ function minerOf(found: FoundRig, byMark: ReadonlyMap<string, PolledRig>): Pick<
   const rig = marks.flatMap((mark) => byMark.get(mark) ?? []).at(-1);
   if (rig === undefined || isOther(found, rig)) return { miner: null, movedFrom: null };
   const addresses = marksOf({ ...found, identity: nameless(found) });
-  const isThere = marksOfRig(rig).some((mark) => addresses.includes(mark));
+  const { host } = rig.declared.address;
+  // A name leads to whatever address the rig has, and another port or protocol is no other place.
+  const isThere =
+    isIP(host) === 0 ||
+    canonicalHost(host) === canonicalHost(parseAddress(found.address).host) ||
+    marksOfRig(rig).some((mark) => addresses.includes(mark));
   return { miner: rig.declared.id, movedFrom: isThere ? null : formatAddress(rig.declared.address) };
 }
 

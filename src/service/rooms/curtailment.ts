@@ -13,8 +13,8 @@ import type { Commands } from "./commands.ts";
 import type { Miners } from "./miners.ts";
 import type { Rules } from "./rules.ts";
 
-/** ms between two looks at the limits of places. */
-const limitTurnMs = 1_000;
+/** ms between two turns. */
+const turnMs = 1_000;
 
 export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
 
@@ -45,7 +45,6 @@ export function openCurtailment(
     notices,
     log,
     now,
-    repeat,
     monotonicNow,
   });
   executor.watch((command) => curtailments.onCommand(command));
@@ -61,8 +60,12 @@ export function openCurtailment(
     },
     seesAll: (scope, access) => seesAll(scope, access, scopes),
   });
-  const limits = new PlaceLimits({ scopes, curtailments, notices, log, now, monotonicNow });
-  let stopLimits = (): void => undefined;
+  const limits = new PlaceLimits({ scopes, curtailments, notices, log, monotonicNow });
+  let stop = (): void => undefined;
+  const turn = async (): Promise<void> => {
+    await limits.turn();
+    await curtailments.turn();
+  };
   const signals = new Signals({
     curtailments,
     plans,
@@ -79,7 +82,7 @@ export function openCurtailment(
   const started = Promise.withResolvers<void>();
   steps.useCurtailments(ruleCurtailments({ curtailments, plans, started: started.promise, now }));
   settings.onChange(({ signals: declared }) => signals.follow(declared));
-  core.hooks.watchHooks(({ name, payload }) => signals.receive(name, payload));
+  const unwatch = core.hooks.watchHooks(({ name, payload }) => signals.receive(name, payload));
   return {
     curtailments,
     plans,
@@ -104,7 +107,7 @@ export function openCurtailment(
     },
     start: async (): Promise<void> => {
       await curtailments.start();
-      stopLimits = repeat(() => limits.turn(), limitTurnMs);
+      stop = repeat(turn, turnMs);
       started.resolve();
       signals.follow(settings.now.signals);
     },
@@ -115,7 +118,8 @@ export function openCurtailment(
       await curtailments.settled();
     },
     close: async (): Promise<void> => {
-      stopLimits();
+      stop();
+      unwatch();
       await signals.close();
       await limits.settled();
       await curtailments.close();

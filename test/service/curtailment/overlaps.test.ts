@@ -52,7 +52,7 @@ test("a target that is raised gives rigs back at once, and one that is lowered t
   await settles(async () => (await stopped()) === 2, "half of them");
   await service.changeCurtailment({ id, target: { share: 65 } }, caller);
   await settles(async () => (await stopped()) === 3, "three of them");
-  await service.changeCurtailment({ id, target: { share: 20 } }, caller);
+  await service.changeCurtailment({ id, target: { share: 10 } }, caller);
   await settles(async () => (await stopped()) === 1, "one of them");
   await turn(30);
   expect((await get(id)).rigs).toMatchObject({ restored: 2, reached: 1 });
@@ -82,4 +82,20 @@ test("a request with the same key is answered with the same curtailment, also on
   await settles(async () => (await get(one.id)).state === "ended", "the end");
   expect(await start({ ...all, key: "4cp" })).toMatchObject({ id: one.id, state: "ended" });
   expect(await service.listCurtailments({ limit: 10 }, caller)).toHaveLength(1);
+});
+
+test("loops and rules leave a rig alone until it has its power back, a person need not", async () => {
+  const { bench, start, get, settles, service, turn, ids, mining } = await curtailmentBench([axeos, axeos]);
+  const [first = 0, second = 0] = ids;
+  await turn(10);
+  const { id } = await start({ ...all, restore: { parallel: 1, wait: 300 } });
+  await settles(async () => (await get(id)).rigs.reached === 2, "the stop");
+  await service.endCurtailment({ id }, caller);
+  await turn(10);
+  expect((await bench.get(second)).power.heldBy?.what).toBe(`curtailment ${id} (peak)`);
+  await bench.act(first, { action: "start" });
+  expect(await mining()).toEqual([true, false]);
+  await settles(async () => (await get(id)).state === "ended", "the end");
+  expect(await mining()).toEqual([true, true]);
+  expect((await bench.get(second)).power.heldBy).toBeNull();
 });

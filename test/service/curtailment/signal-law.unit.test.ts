@@ -7,7 +7,7 @@ import { decide, type SignalState, stateOf } from "../../../src/service/curtailm
 const planTarget: CurtailmentTarget = { reduce: 1000 };
 const run: Wish = { kind: "run" };
 const half = wishOf(50, { quantity: "percent" });
-const running = { target: { share: 50 }, until: null };
+const running = { target: { share: 50 }, until: null, urgent: false };
 
 function act(
   state: SignalState,
@@ -99,7 +99,7 @@ describe("a signal", () => {
   test("without a target takes that of the plan", () => {
     const event: Wish = { kind: "curtail", id: "e", target: null, until: 5, urgent: false, text: "" };
     expect(decide("curtail", event, "hold", running, null, planTarget)).toEqual({
-      act: { kind: "change", target: planTarget, until: 5 },
+      act: { kind: "change", target: planTarget, until: 5, urgent: false },
       acted: "e",
     });
   });

@@ -144,7 +144,7 @@ describe("a stale signal", () => {
     await turn(200);
     expect([await view(), await curtailments()]).toMatchObject([{ state: "unknown" }, []]);
     await turn(60);
-    expect(await curtailments()).toMatchObject([{ reason: "Grid: not heard any more", target: { all: true } }]);
+    expect(await curtailments()).toMatchObject([{ reason: "Grid: no signal received", target: { all: true } }]);
   });
 });
 

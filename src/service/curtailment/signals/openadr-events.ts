@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CurtailmentTarget } from "../../../contract/curtailment.ts";
+import { mostWatts } from "../../../contract/curtailment-target.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { OpenAdrSignal } from "../../../contract/signal-settings.ts";
 import { after, type IsoDuration, isNow, parseDuration, parseTime } from "./openadr-time.ts";
@@ -179,6 +180,8 @@ function targetOf(
   }
   if (unit === undefined) throw new Refusal(`does not state the unit of ${type}`);
   if (value < 0) throw new Refusal(`has a negative ${type}`);
+  // More than any limit is none.
+  if (unit === "KW" && value * 1000 >= mostWatts) return "run";
   if (unit === "KW") return value === 0 ? { all: true } : { limit: value * 1000 };
   // 1.0 is 100 %: OpenADR 3.1.0 Definitions, unit enumerations.
   if (unit === "PERCENT" && type === "DISPATCH_SETPOINT") return value >= 1 ? "run" : sharing(value);

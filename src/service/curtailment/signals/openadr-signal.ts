@@ -54,6 +54,7 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
     let count = 0;
     for await (const page of client.events(programId, signal)) {
       for (const json of page) {
+        if (programId !== null && isRecord(json) && String(json.programID) !== programId) continue;
         const ofProgram = isRecord(json) ? programs.get(String(json.programID))?.units : undefined;
         const result = readEvent(json, ofProgram ?? new Map(), settings);
         if (result === null) continue;

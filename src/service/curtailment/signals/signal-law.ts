@@ -26,12 +26,18 @@ export function stateOf(
 export interface RunningBySignal {
   readonly target: CurtailmentTarget;
   readonly until: number | null;
+  readonly urgent: boolean;
 }
 
 export type SignalAct =
   | { readonly kind: "none" | "end" }
   | { readonly kind: "begin"; readonly wish: Extract<Wish, { kind: "curtail" }> }
-  | { readonly kind: "change"; readonly target: CurtailmentTarget; readonly until: number | null };
+  | {
+      readonly kind: "change";
+      readonly target: CurtailmentTarget;
+      readonly until: number | null;
+      readonly urgent: boolean;
+    };
 
 export interface SignalDecision {
   readonly act: SignalAct;
@@ -46,7 +52,7 @@ const staleWish = {
   target: null,
   until: null,
   urgent: false,
-  text: "not heard any more",
+  text: "no signal received",
 } as const;
 
 /**
@@ -77,8 +83,8 @@ export function decide(
   }
   if (wish?.kind !== "curtail" || acted === wish.id) return nothing;
   if (running === null) return { act: { kind: "begin", wish }, acted: wish.id };
-  const { until } = wish;
+  const { until, urgent } = wish;
   const target = wish.target ?? planTarget;
-  const isSame = isDeepStrictEqual(target, running.target) && until === running.until;
-  return { act: isSame ? { kind: "none" } : { kind: "change", target, until }, acted: wish.id };
+  const isSame = isDeepStrictEqual(target, running.target) && until === running.until && (!urgent || running.urgent);
+  return { act: isSame ? { kind: "none" } : { kind: "change", target, until, urgent }, acted: wish.id };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Sighting } from "../../../contract/sightings.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
@@ -9,6 +9,7 @@ import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { useSending } from "../../parts/use-form.ts";
+import { usePoll } from "../../parts/use-poll.ts";
 import { CodeReader, canReadCodes } from "./code-reader.tsx";
 import { isMeant, nextPosition } from "./sighted.ts";
 
@@ -23,10 +24,7 @@ export function AtRack() {
   const [wanted, setWanted] = useState("");
   const [reads, setReads] = useState(false);
   const { busy, problem, send } = useSending();
-  useEffect(() => {
-    const timer = setInterval(sightings.reload, askMs);
-    return () => clearInterval(timer);
-  }, [sightings.reload]);
+  usePoll(sightings, askMs);
   const place = places.value?.find(({ id }) => String(id) === where.placeId);
   const put = ({ id }: Sighting) =>
     send(async () => {

@@ -37,6 +37,10 @@ export function BeginDialog({ plans, plan: first, onBegun, onClose }: BeginDialo
   const [manner, setManner] = useState<Manner>({ order: "efficiency", level: "setpoint" });
   const [until, setUntil] = useState<Json>(undefined);
   const [preview, setPreview] = useState<CurtailmentPreview | null>(null);
+  /** What the preview is of: it is what is begun. */
+  const previewed = useRef<Input<"previewCurtailment"> | null>(null);
+  /** The same for each try, so that an answer that is lost begins nothing twice. */
+  const key = useRef(crypto.randomUUID());
   // What Enter does: nothing is begun without a look at the preview.
   const step = useRef<"preview" | "begin">("preview");
 
@@ -45,6 +49,7 @@ export function BeginDialog({ plans, plan: first, onBegun, onClose }: BeginDialo
     <V,>(set: (value: V) => void) =>
     (value: V) => {
       set(value);
+      previewed.current = null;
       setPreview(null);
     };
   const wanted = (): Input<"previewCurtailment"> => {
@@ -55,11 +60,22 @@ export function BeginDialog({ plans, plan: first, onBegun, onClose }: BeginDialo
   };
   const form = useForm(async (data) => {
     if (step.current === "preview") {
-      setPreview(await call("previewCurtailment", wanted()));
+      const asked = wanted();
+      previewed.current = asked;
+      key.current = crypto.randomUUID();
+      const found = await call("previewCurtailment", asked);
+      // Something else may have been chosen meanwhile.
+      if (previewed.current === asked) setPreview(found);
       return;
     }
+    if (previewed.current === null) return;
     const reason = fieldText(data, "reason");
-    await call("startCurtailment", { ...wanted(), reason, ...(typeof until === "string" ? { until } : {}) });
+    await call("startCurtailment", {
+      ...previewed.current,
+      key: key.current,
+      reason,
+      ...(typeof until === "string" ? { until } : {}),
+    });
     say(t.curtailment.hasBegun);
     onBegun();
     onClose();

@@ -6,12 +6,12 @@ import { None } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { Card, Page } from "../../parts/page.tsx";
+import { usePoll } from "../../parts/use-poll.ts";
 import { may } from "../../session.ts";
 import { BeginDialog } from "./begin-dialog.tsx";
 import { CurtailmentCard } from "./curtailment-card.tsx";
 import { Past } from "./past.tsx";
 import { Plans } from "./plans.tsx";
-import { usePoll } from "./use-poll.ts";
 import "./curtailment.css";
 
 /** ms between two reads while one is under way, and while none is. */

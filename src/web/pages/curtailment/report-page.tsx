@@ -11,9 +11,9 @@ import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Page, Tile, Tiles } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Mark } from "../../parts/status.tsx";
+import { usePoll } from "../../parts/use-poll.ts";
 import { link } from "../../route.ts";
 import { ReasonText } from "./reason-text.tsx";
-import { usePoll } from "./use-poll.ts";
 import { rigStates, targetText, toneOf } from "./words.ts";
 import "./curtailment.css";
 

@@ -42,7 +42,12 @@ export function PlaceFields({ miner, wrong }: PlaceFieldsProps) {
         problem={wrong("placeId")}
       >
         {(control) => (
-          <select {...control} name="placeId" key={places.length} defaultValue={String(placeId ?? "")}>
+          <select
+            {...control}
+            name="placeId"
+            key={places.length > 0 ? "loaded" : "loading"}
+            defaultValue={String(placeId ?? "")}
+          >
             <option value="">{t.places.nowhere}</option>
             {places.map(({ id, path }) => (
               <option key={id} value={String(id)} selected={id === placeId}>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Loaded } from "../../parts/load.tsx";
+import type { Loaded } from "./load.tsx";
 
 /** ms that an answer may take before it is asked for again, as for every request. */
 const slowestMs = 30_000;
