@@ -70,7 +70,9 @@ describePackaging("the packed package", [], () => {
     expect(dashboard).toContain("dist/web/index.html");
     // Those about the sources, like the changelog, are for whoever has these; npm shows the picture from the repository.
     const documents = (await filesIn(join(root, "docs")))
-      .filter((file) => !["architecture.md", "dashboard.png", "drivers.md", "performance.md"].includes(file))
+      .filter(
+        (file) => !["architecture.md", "dashboard.png", "drivers.md", "performance.md", "roadmap.md"].includes(file),
+      )
       .map((file) => `docs/${file}`);
     const examples = (await filesIn(join(root, "examples")))
       .filter((file) => !/^(\.gitignore|rigbridge\.(db.*|key|schema\.json))$/.test(file))
