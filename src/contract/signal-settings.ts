@@ -12,7 +12,7 @@ import { JsonPath, Topic } from "./topic.ts";
 export const signalKinds = ["mqtt", "hook", "modbus", "contact", "openadr", "peak"] as const;
 export type SignalKind = (typeof signalKinds)[number];
 
-/** What a signal that is not heard any more does. */
+/** What a signal does that has sent nothing for too long. */
 export const staleActions = ["curtail", "run", "hold"] as const;
 export type StaleAction = (typeof staleActions)[number];
 

@@ -32,6 +32,8 @@ export interface RunningContext extends ScopeContext {
   readonly notices: Notices;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Which groups a user sees: a rig that comes to a scope later is not theirs. All for null, and for users who are gone. */
+  readonly seenBy: (userId: number | null) => (groupId: number) => boolean;
   /** Others that have not ended: a rig of two takes the lower power. */
   readonly others: (curtailment: RunningCurtailment) => readonly RunningCurtailment[];
 }
@@ -186,7 +188,9 @@ export class RunningCurtailment implements OtherCurtailment {
     const { now } = this.#context;
     const { until, ended } = this.#row;
     if (ended === null && until !== null && now() >= until) this.#change({ state: "restoring", ended: until });
-    const rigs = await rigsIn(this.#row.scope, this.#row.order, this.#context);
+    const sees = this.#context.seenBy(this.#row.userId);
+    const inScope = await rigsIn(this.#row.scope, this.#row.order, this.#context);
+    const rigs = inScope.filter(({ entry }) => sees(entry.facts.groupId));
     const byId = new Map(rigs.map((each) => [each.entry.facts.id, each]));
     const find = (minerId: number): ScopeRig | null => byId.get(minerId) ?? this.#outside(minerId);
     this.#total = rigs.length;

@@ -56,6 +56,9 @@ export class Hints {
   readonly #found: (rigs: readonly FoundRig[], hint: Hint) => Promise<void>;
   readonly #pause: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly #files: LeaseFiles;
+  /** Rigs that reported themselves. */
+  readonly #reported = new Map<string, Hint>();
+  /** Addresses of leases. */
   readonly #waiting = new Map<string, Hint>();
   /** When each address was asked, in epoch ms. */
   readonly #askedAt = new Map<string, number>();
@@ -84,14 +87,15 @@ export class Hints {
     let planned = current();
     const work = new Background();
     const take = (host: string, hint: Hint): boolean => {
-      if (this.#waiting.size >= limits.waiting || this.#wasAsked(host) || planned(host).length === 0) return false;
-      this.#waiting.set(host, hint);
+      const queue = hint.source === "report" ? this.#reported : this.#waiting;
+      if (queue.size >= limits.waiting || this.#wasAsked(host) || planned(host).length === 0) return false;
+      queue.set(host, hint);
       if (!this.#isAsking)
         void work.add(this.#askAll((each, its) => void work.add(this.#ask(each, its, planned(each), signal)), signal));
       return true;
     };
     const reported = (host: string): void =>
-      void take(host, { source: "report", mac: this.#waiting.get(host)?.mac ?? null });
+      void take(host, { source: "report", mac: (this.#reported.get(host) ?? this.#waiting.get(host))?.mac ?? null });
     const listen = (ports: readonly number[] | undefined) =>
       listenForReports({ signal, reported, ...(ports === undefined ? {} : { ports }) });
     let refused = reports ? await listen(reportPorts) : new Map<number, string>();
@@ -109,6 +113,7 @@ export class Hints {
       refused = still;
     }
     await work.settled();
+    this.#reported.clear();
     this.#waiting.clear();
   }
 
@@ -134,9 +139,11 @@ export class Hints {
   /** Asks what waits, so many addresses a second. */
   async #askAll(ask: (host: string, hint: Hint) => void, signal: AbortSignal): Promise<void> {
     this.#isAsking = true;
-    while (this.#waiting.size > 0 && !signal.aborted) {
+    while (this.#reported.size + this.#waiting.size > 0 && !signal.aborted) {
       const free = Math.min(limits.perSecond, limits.atOnce - this.#underWay);
-      for (const [host, hint] of [...this.#waiting].slice(0, free)) {
+      // Whoever has pressed a button waits for it; leases do not.
+      for (const [host, hint] of [...this.#reported, ...this.#waiting].slice(0, free)) {
+        this.#reported.delete(host);
         this.#waiting.delete(host);
         this.#askedAt.set(host, this.#context.now());
         ask(host, hint);

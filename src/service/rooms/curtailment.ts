@@ -1,3 +1,4 @@
+import type { Store } from "../../store/index.ts";
 import type { Core } from "../core.ts";
 import { Curtailments } from "../curtailment/curtailments.ts";
 import { curtailmentOperations } from "../curtailment/operations.ts";
@@ -8,6 +9,7 @@ import { namingRule, ruleCurtailments } from "../curtailment/rule-curtailments.t
 import { seesAll } from "../curtailment/scope-rigs.ts";
 import { Signals } from "../curtailment/signals/signals.ts";
 import type { ServiceRoom } from "../room.ts";
+import type { AccessBook } from "../users/access.ts";
 import type { RunsRoom } from "./automation.ts";
 import type { Commands } from "./commands.ts";
 import type { Miners } from "./miners.ts";
@@ -15,6 +17,14 @@ import type { Rules } from "./rules.ts";
 
 /** ms between two turns. */
 const turnMs = 1_000;
+
+/** All groups if the user is gone. */
+function groupsSeenBy(userId: number, accessBook: AccessBook, { users }: Pick<Store, "users">) {
+  const user = users.get(userId);
+  if (user === undefined || user.disabled) return () => true;
+  const access = accessBook.of({ actor: user.name, userId });
+  return (groupId: number): boolean => access.seesGroup(groupId);
+}
 
 export type CurtailmentRoom = ReturnType<typeof openCurtailment>;
 
@@ -42,6 +52,7 @@ export function openCurtailment(
   const curtailments = new Curtailments({
     ...scopes,
     curtailments: store.curtailments,
+    seenBy: (userId) => (userId === null ? () => true : groupsSeenBy(userId, accessBook, store)),
     notices,
     log,
     now,

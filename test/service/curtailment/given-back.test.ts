@@ -90,3 +90,20 @@ test("the key of a curtailment of others is refused, and shows nothing of it", a
   const asked = { ...all, reason: "peak", key: "grid-42", scope: { groups: ["Hall"] } };
   expect((await problem(service.startCurtailment(asked, anna))).code).toBe("in.use");
 });
+
+test("a rig that comes to the scope of a user who does not see it is left alone", async () => {
+  const { service, ids, get, settles, turn, mining } = await curtailmentBench(axeosRigs(2));
+  const [first = 0, second = 0] = ids;
+  const group = (await service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
+  await service.changeMiner({ id: first, group, tags: ["peak"] }, caller);
+  const user = { id: 0, name: "anna", privilege: "control" as const, groups: [group] };
+  const anna = { actor: "anna", userId: (await service.saveUser(user, caller)).id };
+  await turn(10);
+  const { id } = await service.startCurtailment({ ...all, reason: "peak", scope: { tags: ["peak"] } }, anna);
+  await settles(async () => (await get(id)).rigs.reached === 1, "the stop");
+  await service.changeMiner({ id: second, tags: ["peak"] }, caller);
+  await turn(30);
+  await turn(30);
+  expect(await mining()).toEqual([false, true]);
+  expect(await service.endCurtailment({ id }, anna)).toMatchObject({ id });
+});

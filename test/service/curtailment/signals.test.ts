@@ -130,8 +130,8 @@ describe("a stale signal", () => {
       await turn(241);
       expect(await view()).toMatchObject({ state: "stale" });
       expect(await open()).toBe(expected);
-      const notices = (await bench.notifications()).filter((each) => each.includes("heard"));
-      expect(notices).toEqual([expect.stringMatching(/^Grid: Grid has not been heard since .+ as its settings say$/)]);
+      const notices = (await bench.notifications()).filter((each) => each.includes("No message of Grid"));
+      expect(notices).toEqual([expect.stringMatching(/^Grid: No message of Grid since .+ as its settings say$/)]);
       say(target(percent, now()));
       await turn();
       expect(await open()).toBe(percent === 0 ? 1 : 0);
