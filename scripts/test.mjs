@@ -35,6 +35,7 @@ const systemParts = [
     debian: "prometheus",
     leftOut: "the queries of the example dashboard on a real Prometheus, and promtool's check of /metrics",
   },
+  { commands: ["zbarimg"], debian: "zbar-tools", leftOut: "reading the codes of printed labels" },
 ];
 
 /** Every check, in order; arguments go to Jest: `npm test -- test/link`, `npm test -- --changed`. */
