@@ -205,10 +205,11 @@ const curtailmentReplies = {
 const { CurtailmentTarget, CurtailmentRamp, CurtailmentRestore } = curtailment;
 const { CurtailmentBody, ChangeCurtailmentBody, CurtailmentPreviewBody, CurtailmentDrillBody } = curtailment;
 const { CurtailmentPlanBody, ChangeCurtailmentPlanBody } = curtailment;
+/** What replies have inside is named after its place by some generators: CurtailmentTarget is the target of a Curtailment. */
 const curtailmentBodies = {
-  CurtailmentTarget,
-  CurtailmentRamp,
-  CurtailmentRestore,
+  CurtailmentTargetBody: CurtailmentTarget,
+  CurtailmentRampBody: CurtailmentRamp,
+  CurtailmentRestoreBody: CurtailmentRestore,
   CurtailmentBody,
   ChangeCurtailmentBody,
   CurtailmentPreviewBody,
