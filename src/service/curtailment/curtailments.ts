@@ -23,7 +23,7 @@ export type NewCurtailment = Omit<
 
 /** Curtailments at once, besides those of places that take too much. */
 const mostRunning = 100;
-/** The turns of large farms take a tenth of the time at most. */
+/** The turns of large farms take a tenth of the time at most, while nothing changes. */
 export const restFactor = 10;
 /** ms between two looks for curtailments that are too old. */
 const pruneMs = 86_400_000;
@@ -214,7 +214,9 @@ export class Curtailments {
     if (monotonicNow() < this.#restsUntil) return;
     const began = monotonicNow();
     for (const each of this.running) await this.turnOf(each);
-    this.#restsUntil = monotonicNow() + restFactor * (monotonicNow() - began);
+    // While rigs are told something, the next ones do not wait for long.
+    const isMoving = this.running.some(({ row }) => row.state !== "holding");
+    this.#restsUntil = monotonicNow() + (isMoving ? 1 : restFactor) * (monotonicNow() - began);
     if (Math.abs(now() - this.#prunedAt) < pruneMs) return;
     this.#prunedAt = now();
     await pruned(curtailments, now() - keptMs).catch((error: unknown) =>
