@@ -230,7 +230,7 @@ export const Curtailment = z.object({
     baseline: watts.describe("W that the rigs took when it began, as far as it was known"),
     target: watts.describe("W that they may take"),
     now: watts.describe("W that they take, as read"),
-    pending: watts.describe("W less that rigs were told to take and have not shown yet"),
+    pending: watts.describe("W less that rigs were commanded to take and have not shown yet"),
     meter: watts.nullable().describe("W of the meters of its places; null = they have none, or it is not known"),
   }),
   seconds: z
@@ -238,7 +238,7 @@ export const Curtailment = z.object({
     .nullable()
     .describe("estimate until the target is reached; 0 = it is; null = it cannot be reached"),
   rigs: z.object({
-    total: count.describe("rigs of the scope; once it is over, those that it told something"),
+    total: count.describe("rigs of the scope; once it is over, those that it sent a command"),
     due: count,
     sent: count,
     reached: count,
@@ -258,7 +258,7 @@ export const CurtailedRig = z.object({
   name: z.string(),
   state: z.enum(curtailedStates),
   before: watts.nullable().describe("W that it took before; null = not known"),
-  wanted: watts.describe("W that it is told to take at most; 0 = stopped"),
+  wanted: watts.describe("W that it was commanded to take at most; 0 = stopped"),
   now: watts.nullable().describe("W that its last reading shows; null = not known"),
   sent: time.nullable().describe("when its last command was sent"),
   reached: time.nullable().describe("when its readings first showed it"),

@@ -301,6 +301,7 @@ export interface Names {
   readonly "service.notices.facility.over": "device";
   readonly "service.notices.curtailment.silent": "id" | "rig" | "watts";
   readonly "service.notices.curtailment.wakes": "id" | "rig" | "watts";
+  readonly "service.notices.curtailment.stopped": "id" | "rig";
   readonly "service.notices.placeLimit.over": "maximum" | "place" | "watts";
   readonly "service.notices.placeLimit.within": "maximum" | "place";
   readonly "service.notices.placeLimit.meter": "place";

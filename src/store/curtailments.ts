@@ -64,7 +64,7 @@ export const StoredCurtailedRig = z.object({
   restored: moment,
   tries: z.number(),
   gaveUp: z.boolean().describe("its power could not be given back, and is not tried again"),
-  wakes: z.number().describe("times that it has started by itself"),
+  wakes: z.number().describe("times that it has started automatically"),
   message: z.string(),
 });
 export type StoredCurtailedRig = z.infer<typeof StoredCurtailedRig>;

@@ -17,13 +17,13 @@ export interface RigView {
 export const unseenAfterMs = 60_000;
 /** Commands to a rig that shows nothing of them. */
 const mostTries = 3;
-/** Times that a rig that starts by itself is told again. */
+/** Times that a rig that starts automatically is sent its command again. */
 const mostWakes = 3;
 /** A rig takes that much more than its setting, as share of it and in W: what it measures is not exact. */
 const overShare = 0.1;
 const overWatts = 25;
 
-/** Whether a reading shows that a rig takes no more than it is told. A stopped rig of unknown power must not mine. */
+/** Whether a reading shows that a rig takes no more than it was commanded. A stopped rig of unknown power must not mine. */
 export function shows({ draw, mining, setting }: RigView, wanted: number): boolean {
   const most = wanted * (1 + overShare) + overWatts;
   if (wanted === 0) return mining === false && (draw === null || draw <= idleMost);
@@ -71,7 +71,7 @@ export function advance(
       const isAwake = view.reachable && view.mining === true;
       if (!isAwake || shows(view, row.wanted)) return { row };
       if (row.wakes < mostWakes) return { row: { ...row, state: "due", tries: 0, wakes: row.wakes + 1 } };
-      return { row: { ...row, state: "failed", message: "It starts by itself again and again" }, gaveUp: "wakes" };
+      return { row: { ...row, state: "failed", message: "It keeps starting automatically" }, gaveUp: "wakes" };
     }
     default:
       return { row };

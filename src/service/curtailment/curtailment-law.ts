@@ -3,7 +3,7 @@ export interface SheddingRig {
   readonly id: number;
   /** W as last read; null: not known. */
   readonly draw: number | null;
-  /** W that count: what it was told to take, as long as its readings may not show it yet, or what it takes. */
+  /** W that count: what it was commanded to take, as long as its readings may not show it yet, or what it takes. */
   readonly expected: number;
   /** W of its lowest setting; null: it can only be stopped. */
   readonly lowest: number | null;
@@ -37,39 +37,39 @@ const leastStep = 0.02;
 /**
  * What each rig is to take so that all together take no more than the target, in their order: first set to a lower power,
  * then stopped, and those of unknown power last, since they may help although nothing is promised of them. `others`: W of the
- * rigs of the scope that cannot be told anything now. Pure.
+ * rigs of the scope that cannot be sent anything now. Pure.
  */
 export function shed(rigs: readonly SheddingRig[], others: number, aim: SheddingAim): readonly Shed[] {
   const { target, level } = aim;
-  const told = new Map<number, number>();
-  if (target === null) for (const { id, stops } of rigs) if (stops) told.set(id, 0);
+  const chosen = new Map<number, number>();
+  if (target === null) for (const { id, stops } of rigs) if (stops) chosen.set(id, 0);
   let excess = target === null ? 0 : rigs.reduce((sum, { expected }) => sum + expected, others) - target;
   if (target !== null && excess > aim.tolerance) {
-    const left = (rig: SheddingRig): number => told.get(rig.id) ?? rig.expected;
-    const tell = (rig: SheddingRig, watts: number): void => {
+    const left = (rig: SheddingRig): number => chosen.get(rig.id) ?? rig.expected;
+    const choose = (rig: SheddingRig, watts: number): void => {
       excess -= left(rig) - watts;
-      told.set(rig.id, watts);
+      chosen.set(rig.id, watts);
     };
     if (level === "setpoint")
       for (const rig of rigs) {
         if (excess <= rounding) break;
         if (rig.lowest === null) continue;
         const watts = rig.within(Math.max(rig.lowest, Math.min(rig.expected - excess, rig.expected * (1 - leastStep))));
-        if (watts < rig.expected) tell(rig, watts);
+        if (watts < rig.expected) choose(rig, watts);
       }
     for (const rig of rigs) {
       if (excess <= rounding) break;
-      if (rig.stops && left(rig) > 0) tell(rig, 0);
+      if (rig.stops && left(rig) > 0) choose(rig, 0);
     }
-    if (excess > rounding) for (const { id, stops, draw } of rigs) if (stops && draw === null) told.set(id, 0);
+    if (excess > rounding) for (const { id, stops, draw } of rigs) if (stops && draw === null) chosen.set(id, 0);
   }
-  return withinAllowance(rigs, told, aim.allowance);
+  return withinAllowance(rigs, chosen, aim.allowance);
 }
 
-function withinAllowance(rigs: readonly SheddingRig[], told: ReadonlyMap<number, number>, allowance: number): Shed[] {
+function withinAllowance(rigs: readonly SheddingRig[], chosen: ReadonlyMap<number, number>, allowance: number): Shed[] {
   let left = allowance;
   return rigs.flatMap(({ id, expected }): Shed[] => {
-    const watts = told.get(id);
+    const watts = chosen.get(id);
     if (watts === undefined || expected - watts > left) return [];
     left -= expected - watts;
     return [{ id, watts }];

@@ -37,7 +37,6 @@ export class Curtailments {
   readonly #running = new Map<number, RunningCurtailment>();
   /** By key of the request, while it is being stored. */
   readonly #beginning = new Map<string, Promise<RunningCurtailment | StoredEnd>>();
-  readonly #watchers: ((curtailment: RunningCurtailment) => void)[] = [];
   #turning: Promise<void> | null = null;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -55,11 +54,6 @@ export class Curtailments {
 
   find(id: number): RunningCurtailment | undefined {
     return this.#running.get(id);
-  }
-
-  /** Calls the watcher with a curtailment when it begins, and after each of its turns. */
-  watch(watcher: (curtailment: RunningCurtailment) => void): void {
-    this.#watchers.push(watcher);
   }
 
   /** Goes on with those that were not over when the service ended. */
@@ -80,8 +74,10 @@ export class Curtailments {
 
   /** The one that a request with this key has begun. */
   async begun(key: string): Promise<RunningCurtailment | StoredEnd | undefined> {
-    const beginning = this.#beginning.get(key);
-    if (beginning !== undefined) return beginning;
+    return (await this.#beginning.get(key)) ?? this.#storedWith(key);
+  }
+
+  async #storedWith(key: string): Promise<RunningCurtailment | StoredEnd | undefined> {
     const stored = await this.#context.curtailments.withKey(key);
     if (stored === undefined) return undefined;
     const { id, ...row } = stored;
@@ -124,7 +120,7 @@ export class Curtailments {
   /** Has one act at once, instead of with the next turn. */
   async turnOf(curtailment: RunningCurtailment): Promise<void> {
     await curtailment.turn();
-    this.#after(curtailment);
+    if (curtailment.isOver) this.#running.delete(curtailment.id);
   }
 
   onCommand(command: StoredCommand): void {
@@ -142,10 +138,7 @@ export class Curtailments {
   }
 
   async #withKey(key: string, wanted: NewCurtailment): Promise<RunningCurtailment | StoredEnd> {
-    const known = await this.#context.curtailments.withKey(key);
-    if (known === undefined) return this.#begin(wanted);
-    const { id, ...row } = known;
-    return this.#running.get(id) ?? { id, row };
+    return (await this.#storedWith(key)) ?? this.#begin(wanted);
   }
 
   async #begin(wanted: NewCurtailment): Promise<RunningCurtailment> {
@@ -222,11 +215,6 @@ export class Curtailments {
     await pruned(curtailments, now() - keptMs).catch((error: unknown) =>
       log.warn({ err: error }, "old curtailments could not be removed"),
     );
-  }
-
-  #after(curtailment: RunningCurtailment): void {
-    if (curtailment.isOver) this.#running.delete(curtailment.id);
-    for (const watcher of this.#watchers) watcher(curtailment);
   }
 
   #holding(minerId: number): CurtailedBy | null {

@@ -13,7 +13,7 @@ import type { CurtailmentPlans } from "./plans.ts";
 import { presentCurtailment, presentRigs, shedEnergy } from "./present-curtailment.ts";
 import { previewOf } from "./preview-curtailment.ts";
 import { RunningCurtailment } from "./running-curtailment.ts";
-import { exemptPlaces, rigsIn, type ScopeContext, seesAll, sheddingRig } from "./scope-rigs.ts";
+import { entriesIn, exemptPlaces, rigsIn, type ScopeContext, seesAll, sheddingRig } from "./scope-rigs.ts";
 
 export interface CurtailmentOperationsContext {
   readonly scopes: ScopeContext;
@@ -50,11 +50,11 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
   const { scopes, curtailments, plans, store, registry, accessBook, shares, rates, now } = context;
 
   /** The rigs of a scope, all of which the caller must see. Throws `user.forbidden`. */
-  const ownScope = async (scope: Scope | undefined, access: Access): Promise<number> => {
-    const rigs = await rigsIn(scope, "listed", scopes);
-    if (!access.all && rigs.some(({ entry }) => !access.seesGroup(entry.facts.groupId)))
+  const ownScope = (scope: Scope | undefined, access: Access): number => {
+    const entries = entriesIn(scope, scopes);
+    if (!access.all && entries.some(({ facts }) => !access.seesGroup(facts.groupId)))
       throw new RigbridgeError("user.forbidden", detail("curtailment.hidden"));
-    return rigs.length;
+    return entries.length;
   };
   /** Who sees all of its rigs, and who began it, whatever has come to its scope since. */
   const isVisible = async ({ id, row }: StoredEnd, access: Access, { userId }: Caller): Promise<boolean> => {
@@ -161,7 +161,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     previewCurtailment: async (body, caller) => {
       const access = accessBook.of(caller);
       const { scope, target, order, level, ramp, safety } = wantedBy(body, access);
-      shares.take(caller, (await ownScope(scope, access)) * costs.result);
+      shares.take(caller, ownScope(scope, access) * costs.result);
       const rank = safety ? "emergency" : "person";
       const manner = { order, level, ramp, urgent: safety, rank, since: null } as const;
       return previewOf({ scope, target, manner, parallel: ramp.parallel, currency: rates.currency }, scopes);
@@ -169,7 +169,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     startCurtailment: async ({ reason, key, until, ...asked }, caller) => {
       const access = accessBook.of(caller);
       const wanted = wantedBy(asked, access);
-      await ownScope(wanted.scope, access);
+      ownScope(wanted.scope, access);
       return shown(await begin(wanted, { reason, key: key ?? null, until: endAt(until, now()), drill: false }, caller));
     },
     changeCurtailment: async ({ id, target, until }, caller) => {

@@ -21,15 +21,27 @@ export interface ShownCurtailment {
   readonly slowest: number;
 }
 
-export function presentCurtailment(shownOne: ShownCurtailment): Curtailment {
-  const { id, row, rigs, observed, total, isAble, isReached, slowest } = shownOne;
-  const { key: _, userId: __, urgent: ___, released: ____, moved: _____, counts: ______, baseline, ...shown } = row;
+export function presentCurtailment(shown: ShownCurtailment): Curtailment {
+  const { id, row, rigs, observed, total, isAble, isReached, slowest } = shown;
+  const { plan, reason, cause, actor, drill, safety, scope, order, level, ramp, restore, state, baseline } = row;
   const counts = { ...noRigs, ...(row.counts ?? countsOf(rigs)) };
   const target = targetWatts(row) ?? 0;
   const isMoving = counts.due + counts.sent > 0;
   return {
-    ...shown,
     id,
+    plan,
+    reason,
+    cause,
+    actor,
+    drill,
+    safety,
+    ...(scope === undefined ? {} : { scope }),
+    target: row.target,
+    order,
+    level,
+    ramp,
+    restore,
+    state,
     started: timeOf(row.started),
     until: row.until === null ? null : timeOf(row.until),
     reached: row.reached === null ? null : timeOf(row.reached),

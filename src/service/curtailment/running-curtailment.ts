@@ -429,13 +429,16 @@ export class RunningCurtailment implements OtherCurtailment {
     return entry === undefined ? null : scopeRig(entry, this.#context);
   }
 
-  #report(minerId: number, { name, wanted }: StoredCurtailedRig, why: "silent" | "wakes"): void {
+  #report(minerId: number, { name, wanted, gaveUp }: StoredCurtailedRig, why: "silent" | "wakes"): void {
     const figures = { rig: name, id: this.id, watts: Math.round(wanted) };
-    const message =
-      why === "wakes" ? coded("notices.curtailment.wakes", figures) : coded("notices.curtailment.silent", figures);
-    const key = noticeKey(this.id, minerId);
+    const message = gaveUp
+      ? coded("notices.curtailment.stopped", { rig: name, id: this.id })
+      : why === "wakes"
+        ? coded("notices.curtailment.wakes", figures)
+        : coded("notices.curtailment.silent", figures);
     this.#context.notices.raise({
-      key,
+      // Nothing would end it: the curtailment is over.
+      key: gaveUp ? null : noticeKey(this.id, minerId),
       minerId,
       title: this.#row.reason,
       source: "System",
@@ -446,8 +449,6 @@ export class RunningCurtailment implements OtherCurtailment {
 
   /** All is done. */
   #close(at: number): void {
-    for (const minerId of this.#rigs.those(({ state, gaveUp }) => state === "failed" && !gaveUp))
-      this.#context.notices.close(noticeKey(this.id, minerId));
     this.#change({ state: "ended", restored: at, counts: countsOf(this.#rigs.all) });
   }
 

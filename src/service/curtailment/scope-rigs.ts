@@ -56,6 +56,12 @@ export interface ScopeRig {
 export const assumedPower = ({ view: { reachable, draw, mining }, full }: ScopeRig): number =>
   !reachable ? 0 : (draw ?? (mining === false ? 0 : (full ?? 0)));
 
+/** The miners of a scope, in no order. */
+export function entriesIn(scope: Scope | undefined, { registry, store, places }: ScopeContext): readonly Entry[] {
+  const fits = scopeTest(scope, enabled(store.groups), places);
+  return [...registry.all()].filter(({ facts, rig }) => !rig.declared.disabled && fits(facts, rig.state.uid));
+}
+
 /** Miners that are looked at before other work gets its turn: some 2 ms. */
 const rigsAtOnce = 250;
 
@@ -65,14 +71,11 @@ export async function rigsIn(
   order: BulkOrder,
   context: ScopeContext,
 ): Promise<readonly ScopeRig[]> {
-  const { registry, store, places } = context;
-  const fits = scopeTest(scope, enabled(store.groups), places);
-  const ids = [...registry.all()]
-    .filter(({ facts, rig }) => !rig.declared.disabled && fits(facts, rig.state.uid))
-    .map(({ facts }) => facts)
-    // Equal ones in an order that stays.
-    .sort((one, other) => one.id - other.id)
-    .map(({ id }) => id);
+  const { registry } = context;
+  // Equal ones in an order that stays.
+  const ids = entriesIn(scope, context)
+    .map(({ facts }) => facts.id)
+    .sort((one, other) => one - other);
   const rigs: ScopeRig[] = [];
   for (const id of inOrder(ids, order, registry)) {
     const entry = registry.find(id);
@@ -99,9 +102,8 @@ export const isIn = (scope: Scope | undefined, { facts, rig }: Entry, { store, p
   scopeTest(scope, enabled(store.groups), places)(facts, rig.state.uid);
 
 /** Whether an access sees all rigs of a scope, and there are any. */
-export function seesAll(scope: Scope | undefined, access: Access, { registry, store, places }: ScopeContext): boolean {
-  const fits = scopeTest(scope, enabled(store.groups), places);
-  const entries = [...registry.all()].filter(({ facts, rig }) => fits(facts, rig.state.uid));
+export function seesAll(scope: Scope | undefined, access: Access, context: ScopeContext): boolean {
+  const entries = entriesIn(scope, context);
   return entries.length > 0 && entries.every(({ facts }) => access.seesGroup(facts.groupId));
 }
 

@@ -71,7 +71,7 @@ describe("a rig of a curtailment", () => {
     expect(rig).toMatchObject({ state: "taken", message: "set by test, against the curtailment" });
   });
 
-  test("that starts by itself is stopped three times more, and reported then", async () => {
+  test("that starts automatically is stopped three times more, and reported then", async () => {
     const { bench, start, get, report, settles, turn } = await curtailmentBench([axeos]);
     await turn(10);
     const { id } = await start(all);
@@ -81,7 +81,7 @@ describe("a rig of a curtailment", () => {
       await turn(10);
     }
     await settles(async () => (await get(id)).rigs.failed === 1, "the rig to be given up");
-    expect((await report(id)).rigs[0]).toMatchObject({ message: "It starts by itself again and again" });
+    expect((await report(id)).rigs[0]).toMatchObject({ message: "It keeps starting automatically" });
     expect(await bench.notifications()).toContainEqual(expect.stringContaining(`although curtailment ${id} holds it`));
   });
 

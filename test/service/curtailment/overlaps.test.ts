@@ -58,7 +58,7 @@ test("a target that is raised gives rigs back at once, and one that is lowered t
   expect((await get(id)).rigs).toMatchObject({ restored: 2, reached: 1 });
 });
 
-test("a curtailment ends by itself, and its wait passes before rigs start in all places", async () => {
+test("a curtailment ends automatically, and its wait passes before rigs start in all places", async () => {
   const { start, get, settles, clock, turn, mining } = await curtailmentBench([axeos, axeos]);
   await turn(10);
   const until = new Date(clock.now() + 60_000).toISOString();
