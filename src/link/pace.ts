@@ -35,9 +35,9 @@ export class Pace {
     return this.#usualMs * this.#stretch;
   }
 
-  /** For a part of a read that usually gets so many ms. */
-  partMs(usualMs: number): number {
-    return usualMs * this.#stretch;
+  /** For a part of a read that may take at most this share of it, so that the rest is read even if the part is not. */
+  partMs(share: number): number {
+    return share * this.readMs;
   }
 
   /** The rig has answered a request. */

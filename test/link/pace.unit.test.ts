@@ -44,7 +44,7 @@ test("the usual time applies again once the rig is quick again", () => {
   failing(pace, 1);
   pace.succeeded(9_000);
   expect(pace.readMs).toBe(10_000);
-  expect(pace.partMs(2_500)).toBe(5_000);
+  expect(pace.partMs(0.5)).toBe(5_000);
   pace.succeeded(2_000);
   expect(pace.readMs).toBe(5_000);
 });

@@ -31,8 +31,8 @@ export interface Snapshot {
   readonly trouble: RigbridgeError | null;
 }
 
-/** Of a read, for one page. */
-const pageTimeoutMs = 2_500;
+/** Of a read's time, for one page. */
+const pageShare = 0.5;
 /** Until an interface that did not answer is tried again, while the other answers. */
 const retryAfterMs = 60_000;
 
@@ -267,7 +267,7 @@ export class AntminerReader {
   /** Runs with its own timeout, so that one page cannot fail the read; after the caller's deadline it throws. */
   async #try<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Tried<T>> {
     try {
-      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(pageTimeoutMs))])) };
+      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(pageShare))])) };
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       return { error };

@@ -57,8 +57,8 @@ const reports = ["stats", "estats", "litestats"] as const;
 /** Reads until an empty fuller report, as some rigs give while starting, is requested again. */
 const settledReads = 20;
 
-/** The part of a read for values that are read once; the next read continues. */
-const onceTimeoutMs = 1_500;
+/** Of a read's time, for values that are read once; the next read continues. */
+const onceShare = 0.3;
 
 /** What a rig is; valid until other firmware, or another rig, may answer. */
 interface Self {
@@ -188,7 +188,7 @@ class AvalonRig implements Rig {
 
   /** Reads values that are needed once; a failure does not fail the read. */
   async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
-    const until = performance.now() + this.#link.pace.partMs(onceTimeoutMs);
+    const until = performance.now() + this.#link.pace.partMs(onceShare);
     try {
       this.#self ??= await this.#introduction(line, signal);
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;

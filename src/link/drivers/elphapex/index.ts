@@ -52,8 +52,8 @@ const names: FieldNames = {
   asleep: -1000,
 };
 
-/** Of a read, for one page. */
-const pageTimeoutMs = 2_500;
+/** Of a read's time, for one page. */
+const pageShare = 0.5;
 
 class ElphapexRig implements Rig {
   readonly #link: Link;
@@ -189,7 +189,7 @@ class ElphapexRig implements Rig {
 
   /** One page with its own timeout. Throws what concerns the whole web interface; `signal` ends the read. */
   async #page<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Answer<T>> {
-    const timeout = AbortSignal.timeout(this.#link.pace.partMs(pageTimeoutMs));
+    const timeout = AbortSignal.timeout(this.#link.pace.partMs(pageShare));
     try {
       return { value: await work(AbortSignal.any([signal, timeout])) };
     } catch (error) {

@@ -37,8 +37,8 @@ export interface WebInterface {
   forget(): void;
 }
 
-/** Of a read, for the web interface. */
-const webTimeoutMs = 2_500;
+/** Of a read's time, for the web interface. */
+const webShare = 0.5;
 /** Until a web interface that did not answer is tried again. */
 const retryAfterMs = 60_000;
 /** How many reads in a row ask a web interface that does not answer which rig this is. */
@@ -140,7 +140,7 @@ export class RpcAndWebRig implements Rig {
   async #readWeb(signal: AbortSignal, notes: Notes): Promise<void> {
     if (this.#link.monotonicNow() >= this.#retryAt) {
       try {
-        const timeout = AbortSignal.timeout(this.#link.pace.partMs(webTimeoutMs));
+        const timeout = AbortSignal.timeout(this.#link.pace.partMs(webShare));
         this.#report = await this.#web.read(AbortSignal.any([signal, timeout]), notes);
         this.#trouble = null;
         this.#promptTries = 0;
