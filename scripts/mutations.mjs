@@ -6,11 +6,11 @@ import { parseSync, Visitor } from "rolldown/utils";
 import { nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-const usage = `npm run mutations -- [--count 60] [--seed 1] [--under src/farm] [--only 7]
+const usage = `npm run mutations -- [--count 60] [--seed 1] [--under src/farm] [--only 7 | --from 7]
 
 Makes small random changes to src, one at a time and evenly over its areas, and runs the tests that
 \`npm test -- --changed\` would run, the nearest first, until one fails. Prints a table of what was caught, by which test
-and after how long. The same seed and sources give the same changes. --only makes a single one of them.`;
+and after how long. The same seed and sources give the same changes. --only makes a single one of them, --from goes on at one.`;
 
 /** What a slip of the keyboard or of thought would do; types stay as they are. */
 const otherOperators = {
@@ -38,6 +38,7 @@ async function main() {
       seed: { type: "string", default: "1" },
       under: { type: "string", default: "src" },
       only: { type: "string" },
+      from: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
   });
@@ -55,7 +56,7 @@ async function main() {
   let number = 0;
   for await (const mutation of chosen(values.under, Number(values.count), Number(values.seed))) {
     number += 1;
-    if (only !== null && only !== number) continue;
+    if ((only !== null && only !== number) || number < Number(values.from)) continue;
     const start = performance.now();
     const caught = await during(mutation, () => firstFailure(mutation.file));
     const row = { number, ...mutation, caught, seconds: Math.round((performance.now() - start) / 1000) };
