@@ -1,13 +1,14 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import { hostAndPort, type RigAddress } from "./address.ts";
 import type { HttpSign, Question, Signs } from "./driver.ts";
+import type { Pace } from "./pace.ts";
 import type { Target } from "./transports/exchange.ts";
 import type { HttpReply, HttpTransport } from "./transports/http.ts";
 import { askLines, askText, lineRequest } from "./transports/lines.ts";
 import { exchange } from "./transports/rpc.ts";
 
-/** Timeout of an answer in the protocol of a mining program, which runs on a computer and answers at once. */
-const programTimeoutMs = 1_500;
+/** Of a read's time, for an answer in the protocol of a mining program, which runs on a computer and answers at once. */
+const programShare = 0.3;
 const signLength = 65_536;
 
 /** The signs of one address that drivers ask for. Each is requested once. */
@@ -17,16 +18,18 @@ export class FurtherSigns {
   readonly #address: RigAddress;
   readonly #http: HttpTransport;
   readonly #token: string | undefined;
+  readonly #pace: Pace;
   readonly #signal: AbortSignal;
   readonly #pages: Record<string, HttpSign | null> = {};
   readonly #reports: Record<string, unknown> = {};
   readonly #lines: Record<string, unknown> = {};
   readonly #texts: Record<string, string | null> = {};
 
-  constructor(address: RigAddress, http: HttpTransport, token: string | undefined, signal: AbortSignal) {
+  constructor(address: RigAddress, http: HttpTransport, token: string | undefined, pace: Pace, signal: AbortSignal) {
     this.#address = address;
     this.#http = http;
     this.#token = token;
+    this.#pace = pace;
     this.#signal = signal;
   }
 
@@ -89,7 +92,7 @@ export class FurtherSigns {
   async #program<T>(ask: (target: Target, signal: AbortSignal) => Promise<T>): Promise<T | null> {
     const { host, port, tls } = this.#address;
     if (port === null || tls) return null;
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(programTimeoutMs)]);
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(this.#pace.partMs(programShare))]);
     return unlessFailed(() => ask({ host, port, at: hostAndPort(host, port) }, signal));
   }
 }

@@ -9,7 +9,7 @@ import { FirmwareBook, RigFirmware } from "./firmware.ts";
 import { FurtherSigns, signOf } from "./further-signs.ts";
 import { unknownIdentity } from "./identity.ts";
 import { type Credentials, hasLogin, openLink } from "./link.ts";
-import type { Pace } from "./pace.ts";
+import { Pace } from "./pace.ts";
 import { programPort } from "./ports.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
@@ -153,7 +153,7 @@ class Search {
     this.#known = known;
     this.#answered = answered;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
-    this.#asked = new FurtherSigns(address, this.#http, credentials.token, signal);
+    this.#asked = new FurtherSigns(address, this.#http, credentials.token, known.pace ?? new Pace(), signal);
   }
 
   async run(): Promise<Identified> {

@@ -53,9 +53,6 @@ interface EarlierReads {
   readonly pace?: Pace;
 }
 
-/** ms, where no fleet sets it. */
-const usualReadMs = 5_000;
-
 /** Whether any login is given. */
 export const hasLogin = ({ username, password, token }: Credentials): boolean =>
   [username, password, token].some((each) => each !== undefined);
@@ -99,7 +96,7 @@ class OpenLink implements Link {
   constructor(
     address: LinkAddress,
     given: Pick<Link, "credentials" | "monotonicNow" | "knownControls" | "firmware" | "now">,
-    { fans = 0, wasRead = false, pace = new Pace(usualReadMs) }: EarlierReads,
+    { fans = 0, wasRead = false, pace = new Pace() }: EarlierReads,
   ) {
     this.#address = address;
     this.credentials = given.credentials;

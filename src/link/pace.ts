@@ -12,8 +12,8 @@ export class Pace {
   /** Whether the last reads failed without an answer even with more time. */
   #hasTried = false;
 
-  /** ms of one read. */
-  constructor(usualMs: number, longestMs = usualMs) {
+  /** ms of one read; the default is for one outside a fleet. */
+  constructor(usualMs = 5_000, longestMs = usualMs) {
     this.#usualMs = usualMs;
     this.#longestMs = Math.max(usualMs, longestMs);
   }

@@ -6,7 +6,7 @@ import type { ResponsePacket } from "multicast-dns";
 import { findServices } from "../../src/discovery/index.ts";
 import { rigbridgeType } from "../../src/discovery/records.ts";
 import { version } from "../../src/version.ts";
-import { listener, onLoopback, testWithMulticast, udpPort } from "../discovery/multicast.ts";
+import { listener, listensMs, onLoopback, testWithMulticast, udpPort } from "../discovery/multicast.ts";
 import { type Running, running } from "./command.ts";
 
 const program = new URL("announced-service.ts", import.meta.url).pathname;
@@ -30,7 +30,7 @@ async function serve(host: string): Promise<{ service: Running; url: string }> {
   return { service, url: /is ready at (http:\/\/[\d.]+:\d+)/.exec(service.said())?.[1] ?? "" };
 }
 
-const find = () => findServices({ signal: new AbortController().signal, ports: [], timeoutMs: 1_500, ...onLoopback });
+const find = () => findServices({ signal: new AbortController().signal, ports: [], timeoutMs: listensMs, ...onLoopback });
 
 describe("rigbridge serve", () => {
   testWithMulticast("on all addresses, with a key, is found until it stops", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { announcedIn, listenForRigs } from "../../src/discovery/announced-rigs.ts";
 import { within } from "../until.ts";
-import { responder, testWithMulticast, udpPort } from "./multicast.ts";
+import { listensMs, responder, testWithMulticast, udpPort } from "./multicast.ts";
 
 type Records = Parameters<typeof announcedIn>[0];
 
@@ -41,7 +41,7 @@ describe("listening on loopback", () => {
   testWithMulticast("hears what announces itself, once however often it says so", async () => {
     const records = [service, { ...address, data: "127.3.4.5" }];
     await responder("_http._tcp.local", () => ({ answers: [pointer], additionals: records }));
-    const heard = await listenForRigs({ ...onLoopback, signal: never, timeoutMs: 1_500 });
+    const heard = await listenForRigs({ ...onLoopback, signal: never, timeoutMs: listensMs });
     expect(heard).toEqual({ announced: [{ host: "127.3.4.5", port: 8080 }], notes: [] });
   });
 

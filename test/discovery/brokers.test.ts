@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { findBrokers } from "../../src/discovery/index.ts";
-import { responder, testWithMulticast, udpPort } from "./multicast.ts";
+import { listensMs, responder, testWithMulticast, udpPort } from "./multicast.ts";
 
 const never = new AbortController().signal;
 const place = (name: string, service: string, port: number, host: string) => ({
@@ -16,7 +16,7 @@ testWithMulticast(
   async () => {
     await responder("_mqtt._tcp.local", () => place("Mosquitto\u0007", "_mqtt._tcp.local", 1884, "127.3.4.5"));
     await responder("_home-assistant._tcp.local", () => place("Home", "_home-assistant._tcp.local", 8123, "127.3.4.6"));
-    const found = await findBrokers({ signal: never, timeoutMs: 1_500, interfaces: ["127.0.0.1"], udpPort });
+    const found = await findBrokers({ signal: never, timeoutMs: listensMs, interfaces: ["127.0.0.1"], udpPort });
     expect(found).toEqual([
       { name: "Mosquitto", url: "mqtt://127.3.4.5:1884", kind: "mqtt" },
       { name: "Home", url: "mqtt://127.3.4.6:1883", kind: "home-assistant" },

@@ -12,7 +12,7 @@ import { startTwin } from "../../src/simulator/reference/index.ts";
 import { serve } from "../http/wire.ts";
 import { ownHost } from "../own-host.ts";
 import { garbage } from "./garbage.ts";
-import { listener, neighbour, onLoopback, responder, send, testWithMulticast } from "./multicast.ts";
+import { listener, listensMs, neighbour, onLoopback, responder, send, testWithMulticast } from "./multicast.ts";
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -22,8 +22,6 @@ afterEach(async () => {
 const never = new AbortController().signal;
 /** Of this machine alone. */
 const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], timeoutMs: 0 });
-/** ms for which a search listens: longer than a busy machine stands still. */
-const listensMs = 5_000;
 /** Of the network alone. */
 const around = () => findServices({ signal: never, ports: [], timeoutMs: listensMs, ...onLoopback });
 const name = expect.stringMatching(hostname().split(".")[0] ?? "");

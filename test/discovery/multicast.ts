@@ -15,7 +15,7 @@ async function loopbackPort(): Promise<number | null> {
     const { port } = socket.address();
     socket.setMulticastInterface("127.0.0.1");
     socket.addMembership("224.0.0.251", "127.0.0.1");
-    const heard = once(socket, "message", { signal: AbortSignal.timeout(10_000) });
+    const heard = once(socket, "message", { signal: AbortSignal.timeout(60_000) });
     socket.send("heard?", port, "224.0.0.251");
     await heard;
     return port;
@@ -32,6 +32,8 @@ if (found === null) process.stderr.write("Left out: this machine has no multicas
 /** A UDP port of the tests' own. */
 export const udpPort = found ?? 5353;
 export const testWithMulticast = found === null ? test.skip : test;
+/** ms for which a search listens: longer than a busy machine stands still. */
+export const listensMs = 5_000;
 export const onLoopback = { interfaces: ["127.0.0.1"], udpPort } as const;
 
 /** Another device in the network; closed after the test. */

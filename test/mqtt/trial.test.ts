@@ -14,7 +14,7 @@ afterEach(async () => {
   broker = undefined;
 });
 
-const tried = async (settings: object, signal = AbortSignal.timeout(60_000)) =>
+const tried = async (settings: object, signal = AbortSignal.timeout(limits.waitMs)) =>
   (await tryBroker(MqttSettings.parse(settings), signal)).map(
     ({ ok, message }) => `${ok === null ? "?" : ok ? "+" : "-"} ${message}`,
   );
@@ -92,7 +92,7 @@ test("topics with numbers are found, without Rigbridge's own and those of discov
     "homeassistant/sensor/x/config": '{"expire_after":5}',
   };
   for (const [topic, payload] of Object.entries(retained)) await device.publish(topic, payload, { retain: true });
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(limits.waitMs);
   expect(await findTopics(MqttSettings.parse({ url: broker.url }), signal)).toEqual([
     { topic: "attic/temperature", numbers: [{ path: null, value: 21.5 }] },
     { topic: "bath/climate", numbers: [{ path: "temperature", value: 17.5 }] },

@@ -60,7 +60,7 @@ describePackaging("the packed package", [], () => {
     folder = await unpack(tarball, project);
     files = await filesIn(folder);
     entries = Object.keys((await manifestOf(folder)).exports ?? {}).map((entry) => entry.replace(/^\./, "rigbridge"));
-  }, 300_000);
+  });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
   test("holds what the sources compile to, the documents, and nothing else", async () => {

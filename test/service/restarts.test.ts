@@ -16,8 +16,6 @@ describe("a restart", () => {
   test("of every kind of rig is sent when the rig took it, and done when the rig shows it", async () => {
     const bench = await openBench({
       rigs: restartable.map(({ spec }) => ({ ...spec, warm: true, restartSeconds: 1 })),
-      // For many at once on a busy machine.
-      config: { poll: { interval: 3600, timeout: 10 } },
     });
     const restarts = async ({ rigs }: Specimen, rig: SimulatedRig, id: number, keys: string[]): Promise<void> => {
       for (const key of keys) {

@@ -22,7 +22,7 @@ const logins: Readonly<Record<"v3" | "v2c", SnmpLogin>> = {
 };
 const apc = "1.3.6.1.4.1.318.1.1.12";
 const outlet = { state: `${apc}.3.5.1.1.4.1`, control: `${apc}.3.3.1.1.4.1`, on: 1, off: 2 };
-const soon = (): AbortSignal => AbortSignal.timeout(30_000);
+const soon = (): AbortSignal => AbortSignal.timeout(limits.waitMs);
 
 /** A PDU with one outlet. */
 async function startedPdu(host = ownHost()): Promise<VirtualPdu & { readonly host: string; readonly port: number }> {

@@ -12,8 +12,8 @@ const loginNote =
 
 /** A question about firmware: whether its newer statistics report more than the older ones. */
 const newerStatistics = "newer statistics";
-/** For the newer statistics. */
-const statsTimeoutMs = 1_500;
+/** Of a read's time, for the newer statistics. */
+const statsShare = 0.3;
 
 /** An Antminer without a configured login: readings and, rarely, controls over its RPC. */
 export class AntminerByRpc implements Rig {
@@ -51,7 +51,7 @@ export class AntminerByRpc implements Rig {
   async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
     this.#reportsMore ??= this.#link.firmware.has(newerStatistics);
     if (this.#reportsMore === false || this.#link.pace.isSlow) return null;
-    const short = AbortSignal.any([signal, AbortSignal.timeout(statsTimeoutMs)]);
+    const short = AbortSignal.any([signal, AbortSignal.timeout(this.#link.pace.partMs(statsShare))]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
       const [first] = new TolerantReader(value, new Notes(), "").list("STATS");

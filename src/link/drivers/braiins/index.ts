@@ -58,8 +58,8 @@ const restPoolActions = ["add", "switch", "enable", "disable", "remove", "priori
 const afterLogin = new Set<string>(["restart", "reboot", "locate", "power_limit", "fan", "temperature_target"]);
 /** Until a web interface that did not answer is tried again, and settings are read again. */
 const refreshAfterMs = 60_000;
-/** The part of a read for values that are queried only once. */
-const onceTimeoutMs = 1_500;
+/** Of a read's time, for values that are queried only once. */
+const onceShare = 0.3;
 
 class BraiinsRig implements Rig {
   readonly #link: Link;
@@ -243,7 +243,7 @@ class BraiinsRig implements Rig {
     const { rpc } = this.#link;
     this.#software ??= await this.#askSoftware(signal);
     const snapshot = rpcSnapshot(await askReports(rpc, signal, notes), notes);
-    await this.#access.refresh(rpc, rpcCommands, performance.now() + onceTimeoutMs, signal);
+    await this.#access.refresh(rpc, rpcCommands, performance.now() + this.#link.pace.partMs(onceShare), signal);
     return merged(snapshot, { ...emptySnapshot, identity: { ...emptySnapshot.identity, firmware: this.#software } });
   }
 

@@ -53,8 +53,8 @@ const fullerDevices = "edevs";
 
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 
-/** Of a read, for requests beside the readings; the next read continues. */
-const sideTimeoutMs = 1_500;
+/** Of a read's time, for requests beside the readings; the next read continues. */
+const sideShare = 0.3;
 
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
@@ -258,7 +258,7 @@ class CgminerRig implements Rig {
 
   /** Reads values that are needed once or rarely; a failure does not fail the read. */
   async #ask({ coin }: Sections, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
-    const until = this.#now() + sideTimeoutMs;
+    const until = this.#now() + this.#pace.partMs(sideShare);
     try {
       if (this.#algorithm === undefined) this.#algorithm = await this.#askAlgorithm(coin, signal);
       const commands = [...Object.values(poolCommands), "restart", ...boardCommands(snapshot).flatMap(both)];

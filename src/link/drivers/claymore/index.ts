@@ -3,6 +3,7 @@ import type { ControlKey, ControlValue, Identity } from "../../../contract/readi
 import { type OfferedControl, toggle, trigger } from "../../controls.ts";
 import type { Driver, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import { type LineTransport, lineRequest } from "../../transports/lines.ts";
@@ -36,8 +37,8 @@ function recognise(signs: Signs): Partial<Identity> | Question | undefined {
   return statistics === undefined ? undefined : { make: programOf(statistics).make };
 }
 
-/** Timeout of the first request for the longer statistics: some programs do not answer unknown methods. */
-const sideTimeoutMs = 1_500;
+/** Of a read's time, for the first request for the longer statistics: some programs do not answer unknown methods. */
+const sideShare = 0.3;
 /** Timeout of the answer to a command, since many programs send none. */
 const answerTimeoutMs = 2_000;
 
@@ -45,6 +46,7 @@ class ClaymoreRig implements Rig {
   readonly quick = true;
   readonly pools: PoolControls = {};
   readonly #lines: LineTransport;
+  readonly #pace: Pace;
   readonly #password: string | undefined;
   readonly #offered = new OfferedControls();
   /** Whether it has the longer statistics; null before it was asked. */
@@ -54,8 +56,9 @@ class ClaymoreRig implements Rig {
   /** Whether it has mined two coins at once since it started: resumed cards then return to that. */
   #isDual = false;
 
-  constructor({ lines, credentials }: Pick<Link, "lines" | "credentials">) {
+  constructor({ lines, credentials, pace }: Pick<Link, "lines" | "credentials" | "pace">) {
     this.#lines = lines;
+    this.#pace = pace;
     this.#password = passwordOf(credentials);
   }
 
@@ -97,7 +100,11 @@ class ClaymoreRig implements Rig {
     const short = await this.#ask(basic, signal, notes);
     if (this.#isDetailed === false) return short;
     try {
-      const full = await this.#ask(detailed, AbortSignal.any([signal, AbortSignal.timeout(sideTimeoutMs)]), notes);
+      const full = await this.#ask(
+        detailed,
+        AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(sideShare))]),
+        notes,
+      );
       this.#isDetailed = true;
       return full;
     } catch (error) {

@@ -2,6 +2,8 @@ import { invalidAll, RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { Driver, PoolAction, PoolControls, PoolLogin, Reading, Rig, Signs } from "../../driver.ts";
+import type { Link } from "../../link.ts";
+import type { Pace } from "../../pace.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
@@ -25,7 +27,7 @@ export const luxos: Driver = {
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [4028],
   recognise: (signs) => recognise(signs),
-  connect: ({ rpc }) => new LuxosRig(rpc),
+  connect: (link) => new LuxosRig(link),
 };
 
 function recognise({ root, version }: Signs): Partial<Identity> | undefined {
@@ -38,11 +40,12 @@ function recognise({ root, version }: Signs): Partial<Identity> | undefined {
 
 /** Profiles, events and the version rarely change. */
 const refreshAfterMs = 60_000;
-/** Of one read, for voltages: one request a board. */
-const voltagesTimeoutMs = 1_500;
+/** Of a read's time, for voltages: one request a board. */
+const voltagesShare = 0.3;
 
 class LuxosRig implements Rig {
   readonly #rpc: RpcTransport;
+  readonly #pace: Pace;
   readonly #reports: LuxosReports;
   readonly #session: LuxosSession;
   readonly pools: PoolControls;
@@ -52,8 +55,9 @@ class LuxosRig implements Rig {
   #lastLimit: number | null = null;
   readonly #offered = new OfferedControls();
 
-  constructor(rpc: RpcTransport) {
+  constructor({ rpc, pace }: Pick<Link, "rpc" | "pace">) {
     this.#rpc = rpc;
+    this.#pace = pace;
     this.#reports = new LuxosReports(rpc);
     this.#session = new LuxosSession(rpc);
     this.pools = poolControls(rpc);
@@ -120,7 +124,7 @@ class LuxosRig implements Rig {
     const { isFresh, value: known } = this.#voltages;
     if (isFresh && known !== undefined) return known;
     const voltages = this.#voltages.keep(new Map());
-    const until = performance.now() + voltagesTimeoutMs;
+    const until = performance.now() + this.#pace.partMs(voltagesShare);
     const boards = recordsOf(live, "devs", "DEVS", new Notes()).flatMap((device) => device.integer("ID") ?? []);
     for (const board of boards.slice(0, 8)) {
       if (performance.now() > until) break;

@@ -35,8 +35,8 @@ const rpcReports = ["summary", "stats", "pools"] as const;
 
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 const commands = [...Object.values(poolCommands), "restart", "ascset"];
-/** Of a read, for questions about these commands; the next read continues. */
-const sideTimeoutMs = 1_500;
+/** Of a read's time, for questions about these commands; the next read continues. */
+const sideShare = 0.3;
 
 const starting = { lasting: false, restartsMining: true, seconds: 300 };
 
@@ -94,7 +94,7 @@ class SealminerRig implements Rig {
   /** A failure does not fail the read. */
   async #askAccess(signal: AbortSignal): Promise<void> {
     try {
-      const until = this.#link.monotonicNow() + sideTimeoutMs;
+      const until = this.#link.monotonicNow() + this.#link.pace.partMs(sideShare);
       await this.#access.refresh(this.#link.rpc, commands, until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;

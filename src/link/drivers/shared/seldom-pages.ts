@@ -5,8 +5,8 @@ import { NotOnDevice } from "../../transports/http.ts";
 import { Memo } from "./memo.ts";
 
 const usualAgeMs = 300_000;
-/** Of one read, for these pages; the remaining ones are read next time. */
-const timeoutMs = 1_500;
+/** Of a read's time, for these pages; the remaining ones are read next time. */
+const share = 0.3;
 
 /** After these the page is not asked again with the next read; after any other error it is. */
 const final: ReadonlySet<string> = new Set(["rig.refused", "rig.login", "rig.garbled"]);
@@ -15,11 +15,11 @@ const final: ReadonlySet<string> = new Set(["rig.refused", "rig.login", "rig.gar
 export class SeldomPages<Page extends string> {
   readonly #pages: ReadonlyMap<Page, Memo<unknown>>;
   readonly #ask: (page: Page, signal: AbortSignal) => Promise<unknown>;
-  readonly #link: Pick<Link, "firmware" | "monotonicNow">;
+  readonly #link: Pick<Link, "firmware" | "monotonicNow" | "pace">;
 
   constructor(
     pages: readonly Page[],
-    link: Pick<Link, "firmware" | "monotonicNow">,
+    link: Pick<Link, "firmware" | "monotonicNow" | "pace">,
     ask: (page: Page, signal: AbortSignal) => Promise<unknown>,
     refreshAfterMs = usualAgeMs,
   ) {
@@ -29,8 +29,8 @@ export class SeldomPages<Page extends string> {
   }
 
   async refresh(signal: AbortSignal): Promise<void> {
-    const { firmware, monotonicNow } = this.#link;
-    const until = monotonicNow() + timeoutMs;
+    const { firmware, monotonicNow, pace } = this.#link;
+    const until = monotonicNow() + pace.partMs(share);
     for (const [page, memo] of this.#pages) {
       const isDue = !memo.isFresh || memo.at < firmware.doubtedAt;
       if (!isDue || (memo.value === undefined && firmware.has(page) === false)) continue;

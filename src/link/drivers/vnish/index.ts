@@ -41,8 +41,8 @@ function recognise({ root, version, reports }: Signs): Partial<Identity> | Quest
 
 /** For presets, which change with its tuning, its chips, and pages that it did not give. */
 const refreshAfterMs = 300_000;
-/** The part of a read for pages beside the readings; the remaining ones are read next time. */
-const seldomTimeoutMs = 1_500;
+/** Of a read's time, for pages beside the readings; the remaining ones are read next time. */
+const seldomShare = 0.3;
 
 const seldomPages = ["info", "autotune/presets", "model", "chains/factory-info", "chains"] as const;
 type SeldomPage = (typeof seldomPages)[number];
@@ -195,7 +195,7 @@ class VnishRig implements Rig {
 
   /** A failure does not fail the read. */
   async #readSeldom(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + seldomTimeoutMs;
+    const until = performance.now() + this.#link.pace.partMs(seldomShare);
     for (const [page, memo] of this.#seldom) {
       if (!this.#isDue(page, memo)) continue;
       if (!isKnown(memo) && this.#link.firmware.has(page) === false) continue;

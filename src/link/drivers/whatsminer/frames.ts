@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import type { Dialect, Mode, Snapshot } from "./dialect.ts";
@@ -12,11 +13,13 @@ const sections = ["summary", "pools", "edevs"] as const;
 /** API v3 of WhatsMiner, in firmware since the end of 2024. Source: the vendor's API 3.0. */
 export class FrameDialect implements Dialect {
   readonly #session: FrameSession;
+  readonly #pace: Pace;
   /** Whether sections can be joined in one request; null before the first try. */
   #joins: boolean | null = null;
 
-  constructor(session: FrameSession) {
+  constructor(session: FrameSession, pace: Pace) {
     this.#session = session;
+    this.#pace = pace;
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {
@@ -102,7 +105,7 @@ export class FrameDialect implements Dialect {
   /** A failure does not fail the read. */
   async #beside(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(answerShare))]);
       return await this.#session.ask(cmd, undefined, notes, either);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -112,7 +115,7 @@ export class FrameDialect implements Dialect {
   }
 }
 
-/** For one answer beside the readings. */
-const answerTimeoutMs = 1_200;
+/** Of a read's time, for one answer beside the readings. */
+const answerShare = 0.24;
 
 const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

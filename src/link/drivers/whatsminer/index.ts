@@ -4,6 +4,7 @@ import { isRecord } from "../../../contract/record.ts";
 import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials, Link } from "../../link.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
@@ -135,16 +136,17 @@ class WhatsminerRig implements Rig {
 
   /** Firmware since November 2024 speaks v3, and also v2 unless that is switched off. */
   async #find(signal: AbortSignal): Promise<Dialect> {
-    const { rpc, frames, credentials } = this.#link;
+    const { rpc, frames, credentials, firmware, pace } = this.#link;
     const session = new RpcSession(rpc, rpcPassword(credentials));
     const newer = new FrameSession(frames, credentials);
     try {
       const version = await session.ask("get_version", new Notes(), signal);
-      if (firmwareDate(version) >= firstFrames && (await speaks(newer, signal))) return new FrameDialect(newer);
-      return new RpcDialect(session, this.#link.firmware);
+      if (firmwareDate(version) >= firstFrames && (await speaks(newer, pace, signal)))
+        return new FrameDialect(newer, pace);
+      return new RpcDialect(session, firmware, pace);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      if (await speaks(newer, signal)) return new FrameDialect(newer);
+      if (await speaks(newer, pace, signal)) return new FrameDialect(newer, pace);
       throw error;
     }
   }
@@ -165,12 +167,12 @@ function firmwareDate(version: unknown): number {
   return Number(/(20\d{6})\./.exec(reply ?? "")?.[1] ?? 0);
 }
 
-/** For the request that shows whether a device speaks v3. */
-const probeTimeoutMs = 1_500;
+/** Of a read's time, for the request that shows whether a device speaks v3. */
+const probeShare = 0.3;
 
-async function speaks(session: FrameSession, signal: AbortSignal): Promise<boolean> {
+async function speaks(session: FrameSession, pace: Pace, signal: AbortSignal): Promise<boolean> {
   try {
-    const either = AbortSignal.any([signal, AbortSignal.timeout(probeTimeoutMs)]);
+    const either = AbortSignal.any([signal, AbortSignal.timeout(pace.partMs(probeShare))]);
     return (await session.ask("get.device.info", "network", new Notes(), either)) !== undefined;
   } catch (error) {
     if (error instanceof RigbridgeError) return false;

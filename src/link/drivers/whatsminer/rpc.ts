@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import type { RigFirmware } from "../../firmware.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import { firstOf, statusOf } from "../shared/cgminer-replies.ts";
@@ -15,10 +16,10 @@ type ReportName = keyof RpcAnswers;
 /** Some firmware lists its boards only under the second name. */
 type BoardsReport = "devs" | "edevs";
 
-/** For one report beside the readings. */
-const reportTimeoutMs = 1_200;
-/** The part of a read after which rarely changing reports are postponed. */
-const seldomTimeoutMs = 2_500;
+/** Of a read's time, for one report beside the readings. */
+const reportShare = 0.24;
+/** Of a read's time, after which rarely changing reports are postponed. */
+const seldomShare = 0.5;
 
 /** ms after which each report beside the readings is read again; 0 with each read, Infinity after a restart. */
 const refreshAfterMs = {
@@ -39,18 +40,20 @@ export class RpcDialect implements Dialect {
     sideReports.map((name) => [name, new Memo(refreshAfterMs[name])]),
   );
   readonly #firmware: RigFirmware;
+  readonly #pace: Pace;
   /** null until `devs` turned out to be missing. */
   #boards: BoardsReport | null = null;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
 
-  constructor(session: RpcSession, firmware: RigFirmware) {
+  constructor(session: RpcSession, firmware: RigFirmware, pace: Pace) {
     this.#session = session;
     this.#firmware = firmware;
+    this.#pace = pace;
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {
-    const until = performance.now() + seldomTimeoutMs;
+    const until = performance.now() + this.#pace.partMs(seldomShare);
     const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
     for (const [name, memo] of this.#kept) {
       if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#readBeside(name, memo, notes, signal);
@@ -181,7 +184,7 @@ export class RpcDialect implements Dialect {
     const isMissing = memo.value === undefined && this.#firmware.has(name) === false;
     if (isFresh || isMissing || signal.aborted) return;
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(reportTimeoutMs)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(reportShare))]);
       const answer = await this.#session.ask(name, notes, either);
       if (answer === undefined) this.#firmware.keep(name, false);
       else memo.keep(answer);
