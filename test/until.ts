@@ -11,6 +11,14 @@ export const limits = {
   testMs: 900_000,
 };
 
+/** Of commands, against hanging alone. */
+export const commandLimits = {
+  queueMs: limits.waitMs,
+  requestMs: limits.waitMs,
+  answerMs: limits.waitMs,
+  changeMs: limits.testMs,
+};
+
 const shortestPauseMs = 2;
 const longestPauseMs = 250;
 

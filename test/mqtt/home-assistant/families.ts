@@ -9,6 +9,7 @@ import { startService } from "../../../src/service/index.ts";
 import { type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { type Specimen, specimens } from "../../docs/specimens.ts";
+import { commandLimits } from "../../until.ts";
 
 /** A real service over a virtual rig of every family, each read twice; the first heats a room, all are in a group. */
 export interface Families {
@@ -49,7 +50,7 @@ export async function openFamilies(
     })),
     heating: [{ name: "Study", miner: "Rig 1", target: 21, roomTemperature: { api: true } }],
   });
-  const service = await startService({ config, store, log: pino({ level: "silent" }) });
+  const service = await startService({ config, store, log: pino({ level: "silent" }), commandTimeouts: commandLimits });
   const read = async (): Promise<readonly MinerWithUid[]> => {
     const listed = await minersOf(service);
     for (const { id } of listed) await service.pollMiner({ id }, caller);
