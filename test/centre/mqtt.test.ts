@@ -45,7 +45,9 @@ describe("MQTT over a centre", () => {
     expect(json(group).device).toMatchObject({ name: "Cabin" });
 
     await listener.publish(`${topic}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
-    expect(json(await listener.until((heard) => heard.topic === "answers"))).toMatchObject({ status: "ok" });
+    expect(json(await listener.until((heard) => heard.topic === "answers"))).toEqual(
+      expect.objectContaining({ status: "ok" }),
+    );
     await listener.until((heard) => heard.topic === `${topic}/state` && json(heard).mining === "OFF");
     expect(await doneThere()).toEqual([`set ${heaterThere} done`]);
     expect(cabin.bench.rig(0).model.mining).toBe(false);

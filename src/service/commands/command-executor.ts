@@ -32,6 +32,8 @@ export interface CommandTimeouts {
 const defaultTimeouts: CommandTimeouts = { queueMs: 60_000, requestMs: 20_000, answerMs: 60_000, changeMs: 600_000 };
 /** ms before each read that checks for the change; the last one repeats. */
 const confirmDelaysMs = [100, 300, 700, 1_500, 3_000];
+/** Reads that check for the change, however long each takes: a machine that stands still says nothing about the rig. */
+const leastReads = 3;
 
 /** A command for a miner, as the audit shows it. */
 export interface CommandSpec {
@@ -520,7 +522,7 @@ class Session {
   async #confirms({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
     const until = performance.now() + Math.min(this.#timeouts.changeMs, (seconds + 10) * 1000);
     let isConfirmed = false;
-    for (let attempt = 0; performance.now() < until; attempt += 1) {
+    for (let attempt = 0; attempt < leastReads || performance.now() < until; attempt += 1) {
       await pauseBefore(attempt, this.#closing);
       if (this.#closing.aborted) return isConfirmed;
       // Some rigs restart for the change, so missed reads are expected.
