@@ -125,11 +125,19 @@ export function reportText({ curtailment, shed, rigs }: CurtailmentReport): stri
     ["Restored", at(restored)],
     ["Power before", wattsText(power.baseline)],
     ["Target", wattsText(power.target)],
-    ["Less energy", `${energy(shed.energy)}; by the meters: ${energy(shed.byMeter)}`],
+    ["Less energy", `${energy(shed.energy)}${seenText(shed.seen)}`],
+    ["By the meters", `${energy(shed.byMeter)}${methodText(shed.meterBy)}${seenText(shed.meterSeen)}`],
     ["Over the target", energy(shed.shortfall)],
   ]);
   return [curtailmentLine(curtailment), indented(lines), ...(rigs.length === 0 ? [] : reportTable(rigs))].join("\n");
 }
+
+const methodText = (by: CurtailmentReport["shed"]["meterBy"]): string =>
+  by === null ? "" : by === "counter" ? ", counted" : ", from its power";
+
+/** Only if some of the time was not measured. */
+const seenText = (share: number | null): string =>
+  share === null || share > 0.995 ? "" : ` in ${Math.round(share * 100)} % of the time`;
 
 const wholeSeconds = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 1000);
 

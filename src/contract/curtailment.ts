@@ -281,7 +281,22 @@ export const CurtailmentReport = z.object({
       .number()
       .nullable()
       .describe("kWh that the rigs took less than their baseline from its start to its end; null = not known"),
-    byMeter: z.number().nullable().describe("the same by the meters of its places"),
+    seen: z
+      .number()
+      .nullable()
+      .describe("share of that time in which the rigs were read, 0 to 1; energy is of that share"),
+    byMeter: z
+      .number()
+      .nullable()
+      .describe("the same by the meters of its places; null = one was silent when it began"),
+    meterSeen: z
+      .number()
+      .nullable()
+      .describe("share of that time that the meters saw, 0 to 1; byMeter is of that share"),
+    meterBy: z
+      .enum(["counter", "power"])
+      .nullable()
+      .describe("how byMeter was measured: by energy counters or by readings of the power, whichever is more exact"),
     shortfall: z.number().nullable().describe("kWh that they took more than the target after it was first due"),
   }),
   rigs: z.array(CurtailedRig),
@@ -294,19 +309,19 @@ export const curtailmentTable = ({ curtailment, shed, rigs }: CurtailmentReport)
   columns: [
     ...["curtailment", "plan", "reason", "miner", "uid", "name", "state"],
     ...["before W", "wanted W", "now W", "sent", "reached", "restored", "commands", "message"],
-    ...["shed kWh", "shed kWh by meter", "shortfall kWh"],
+    ...["shed kWh", "seen", "shed kWh by meter", "meter seen", "meter by", "shortfall kWh"],
   ],
   rows: [
     [
       ...[curtailment.id, curtailment.plan, curtailment.reason, null, null, null, curtailment.state],
       ...[curtailment.power.baseline, curtailment.power.target, curtailment.power.now],
       ...[curtailment.started, curtailment.reached, curtailment.restored, null, ""],
-      ...[shed.energy, shed.byMeter, shed.shortfall],
+      ...[shed.energy, shed.seen, shed.byMeter, shed.meterSeen, shed.meterBy, shed.shortfall],
     ],
     ...rigs.map((rig) => [
       ...[curtailment.id, curtailment.plan, curtailment.reason, rig.minerId, rig.uid, rig.name, rig.state],
       ...[rig.before, rig.wanted, rig.now, rig.sent, rig.reached, rig.restored, rig.tries, rig.message],
-      ...[null, null, null],
+      ...[null, null, null, null, null, null],
     ]),
   ],
 });

@@ -353,4 +353,5 @@ export interface Names {
   readonly "curtailment.removeTitle": "name";
   readonly "curtailment.drillTitle": "name";
   readonly "curtailment.reportTitle": "id";
+  readonly "curtailment.seen": "share";
 }

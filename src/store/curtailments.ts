@@ -14,6 +14,26 @@ import { upsert } from "./upsert.ts";
 
 const moment = z.number().nullable();
 
+const MeasuredEnergy = z.object({
+  energy: z.number().describe("Wh of the time that was seen"),
+  seen: z.number().describe("ms"),
+  error: z.number().describe("Wh by which the energy of the whole time may be wrong"),
+});
+export type MeasuredEnergy = z.infer<typeof MeasuredEnergy>;
+
+const StoredMeter = z.object({
+  key: z.string(),
+  before: z.number().describe("W when it began"),
+  last: z
+    .object({ at: z.number(), power: z.number(), energy: z.number().nullable().describe("kWh") })
+    .describe("until when it was added up"),
+  byPower: MeasuredEnergy,
+  byCounter: MeasuredEnergy,
+  grain: z.number().nullable().describe("Wh by which its counter may be wrong; null = not known"),
+});
+/** What a meter of its places has shown since a curtailment began. */
+export type StoredMeter = z.infer<typeof StoredMeter>;
+
 /** A curtailment without its rigs. Times are epoch ms, powers W. */
 export const StoredCurtailment = z.object({
   plan: z.string().nullable(),
@@ -44,6 +64,13 @@ export const StoredCurtailment = z.object({
     .nullable()
     .describe("how many of its rigs were in each state when it was over; null: it is not"),
   moved: z.number().describe("when its target was last changed, or a rig was last given back power while it lasts"),
+  measured: z
+    .object({
+      rigs: z.object({ at: z.number(), energy: z.number().describe("Wh"), seen: z.number().describe("ms") }),
+      meters: z.array(StoredMeter).nullable().describe("null = it has none, or one was silent when it began"),
+    })
+    .optional()
+    .describe("what its rigs and meters took from its start to its end; absent = no turn was taken"),
 });
 export type StoredCurtailment = z.infer<typeof StoredCurtailment>;
 

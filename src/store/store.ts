@@ -71,9 +71,11 @@ export type { CommandLog } from "./commands.ts";
 export type {
   CurtailmentChanges,
   CurtailmentLog,
+  MeasuredEnergy,
   StoredCurtailedRig,
   StoredCurtailment,
   StoredCurtailmentSample,
+  StoredMeter,
 } from "./curtailments.ts";
 export type { WantedCommands } from "./database.ts";
 export {

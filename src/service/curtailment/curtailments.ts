@@ -18,7 +18,7 @@ export interface CurtailmentsContext extends Omit<RunningContext, "others"> {
 /** What begins a curtailment. */
 export type NewCurtailment = Omit<
   StoredCurtailment,
-  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "counts" | "moved"
+  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "counts" | "moved" | "measured"
 >;
 
 /** Curtailments at once, besides those of places that take too much. */

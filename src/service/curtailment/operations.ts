@@ -153,7 +153,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       shares.take(caller, (rigs.size + samples.length) * costs.result);
       return {
         curtailment: await shown(one),
-        shed: shedEnergy(one.row, samples, now()),
+        shed: shedEnergy(one.row, one instanceof RunningCurtailment ? one.measured : one.row.measured, samples),
         rigs: presentRigs(rigs, registry),
         samples: samples.map(({ time, ...sample }) => ({ time: new Date(time).toISOString(), ...sample })),
       };

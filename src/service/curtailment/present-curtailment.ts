@@ -3,7 +3,8 @@ import { briefOf } from "../../fleet/state.ts";
 import type { StoredCurtailedRig, StoredCurtailment, StoredCurtailmentSample } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { countsOf, targetWatts } from "./curtailment-figures.ts";
-import type { Observed } from "./running-curtailment.ts";
+import { meteredShed } from "./metered-energy.ts";
+import type { Observed } from "./observed-power.ts";
 
 /** A curtailment with its rigs, as far as it is shown. */
 export interface ShownCurtailment {
@@ -88,33 +89,42 @@ export const presentRigs = (
 
 const hourMs = 3_600_000;
 
-/** What was given up, from the samples between its start and its end, kWh. Null without two samples. */
+/**
+ * What was given up between its start and its end, kWh. `measured`: until now, if it has not ended. Null where nothing was
+ * measured.
+ */
 export function shedEnergy(
   { started, ended, reached, baseline, ...rest }: StoredCurtailment,
+  measured: StoredCurtailment["measured"],
   samples: readonly StoredCurtailmentSample[],
-  now: number,
 ): CurtailmentReport["shed"] {
-  const until = ended ?? now;
-  const inside = samples.filter(({ time }) => time >= started && time <= until);
-  const target = targetWatts({ ...rest, baseline }) ?? 0;
-  const [first] = inside;
-  if (first === undefined || inside.length < 2) return { energy: null, byMeter: null, shortfall: null };
-  const since = (from: number, watts: (sample: StoredCurtailmentSample) => number | null): number | null => {
-    let sum = 0;
-    for (const [index, sample] of inside.entries()) {
-      const next = inside[index + 1]?.time ?? until;
-      const value = watts(sample);
-      if (value === null) return null;
-      sum += value * Math.max(0, next - Math.max(from, sample.time));
-    }
-    return sum / hourMs / 1000;
-  };
+  if (measured === undefined || measured.rigs.seen <= 0)
+    return { energy: null, seen: null, byMeter: null, meterSeen: null, meterBy: null, shortfall: null };
+  const { rigs, meters } = measured;
+  const until = ended ?? rigs.at;
+  const metered = meteredShed(meters ?? [], until - started);
   return {
-    energy: since(started, ({ rigs }) => baseline - rigs),
-    byMeter:
-      first.meter === null ? null : since(started, ({ meter }) => (meter === null ? null : (first.meter ?? 0) - meter)),
-    shortfall: since(reached ?? started, ({ rigs }) => Math.max(0, rigs - target)),
+    energy: kilowattHours(baseline * (rigs.seen / hourMs) - rigs.energy),
+    seen: shareOf(rigs.seen, until - started),
+    byMeter: metered?.energy ?? null,
+    meterSeen: metered?.seen ?? null,
+    meterBy: metered?.by ?? null,
+    shortfall: shortfallOf(samples, reached ?? started, until, targetWatts({ ...rest, baseline }) ?? 0),
   };
 }
+
+/** kWh above the target; each sample lasts until the next. */
+function shortfallOf(samples: readonly StoredCurtailmentSample[], from: number, until: number, target: number): number {
+  let sum = 0;
+  for (const [index, { time, rigs }] of samples.entries()) {
+    const next = Math.min(samples[index + 1]?.time ?? until, until);
+    sum += Math.max(0, rigs - target) * Math.max(0, next - Math.max(from, time));
+  }
+  return kilowattHours(sum / hourMs);
+}
+
+const kilowattHours = (wattHours: number): number => wattHours / 1000;
+
+const shareOf = (ms: number, all: number): number => (all <= 0 ? 1 : Math.min(1, ms / all));
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { Background, Mutex } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import { coded } from "../../messages/coded.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
@@ -11,14 +10,13 @@ import { CurtailedRigs } from "./curtailed-rigs.ts";
 import { countsOf, rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
 import { rampAllowance, type SheddingRig, shed } from "./curtailment-law.ts";
 import { silentFactor } from "./limit-law.ts";
+import { type Observed, ObservedPower } from "./observed-power.ts";
 import { gainOf, type OtherCurtailment, Restoring } from "./restoring.ts";
 import {
-  assumedPower,
   exemptPlaces,
   isIn,
-  isMetered,
   type Manner,
-  meteredPower,
+  metersOf,
   rigsIn,
   type ScopeContext,
   type ScopeRig,
@@ -38,14 +36,6 @@ export interface RunningContext extends ScopeContext {
   readonly others: (curtailment: RunningCurtailment) => readonly RunningCurtailment[];
 }
 
-/** What the rigs of a curtailment take, W. */
-export interface Observed {
-  readonly rigs: number;
-  readonly meter: number | null;
-  /** What counts until it is shown. */
-  readonly expected: number;
-}
-
 /** ms between two samples while power changes, and while it does not. */
 const sampleMs = { moving: 10_000, holding: 60_000 };
 
@@ -57,16 +47,12 @@ export class RunningCurtailment implements OtherCurtailment {
   readonly #rigs: CurtailedRigs;
   readonly #restoring: Restoring;
   #isRowChanged = false;
-  #observed: Observed;
+  readonly #power: ObservedPower;
   #sampledAt = Number.NEGATIVE_INFINITY;
   /** Rigs that could still give up power, and whether the target is reached, as of the last turn. */
   #able = 0;
   #isReached = false;
   #total = 0;
-  /** W that rigs took which cannot be reached: nobody gets power back on their account, since they may still take it. */
-  #away = 0;
-  /** W of each rig as last read. */
-  readonly #draws = new Map<number, number>();
   #turning: Promise<void> | null = null;
   /** A turn, or a change by somebody. */
   readonly #turns = new Mutex();
@@ -85,11 +71,17 @@ export class RunningCurtailment implements OtherCurtailment {
     this.#rigs = new CurtailedRigs(rigs, (minerId) => context.notices.close(noticeKey(id, minerId)));
     this.#context = context;
     this.#restoring = new Restoring(this.#rigs, { ...context, others: () => context.others(this) });
-    this.#observed = { rigs: row.baseline, meter: null, expected: row.baseline };
+    this.#power = new ObservedPower(row, this.#rigs, context);
   }
 
+  /** Without what was measured since it was last stored. */
   get row(): StoredCurtailment {
     return this.#row;
+  }
+
+  /** What its rigs and meters took until the last turn, or until its end. */
+  get measured(): StoredCurtailment["measured"] {
+    return this.#power.measured;
   }
 
   get rigs(): ReadonlyMap<number, StoredCurtailedRig> {
@@ -97,7 +89,7 @@ export class RunningCurtailment implements OtherCurtailment {
   }
 
   get observed(): Observed {
-    return this.#observed;
+    return this.#power.now;
   }
 
   /** Whether it could still give up power that its target asks for. */
@@ -194,7 +186,7 @@ export class RunningCurtailment implements OtherCurtailment {
     const byId = new Map(rigs.map((each) => [each.entry.facts.id, each]));
     const find = (minerId: number): ScopeRig | null => byId.get(minerId) ?? this.#outside(minerId);
     this.#total = rigs.length;
-    this.#observe(rigs);
+    if (this.#power.turn(this.#row, rigs, now())) this.#isRowChanged = true;
     this.#advance(find);
     if (this.#row.ended === null) this.#lower(rigs, find);
     else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#open)) this.#close(now());
@@ -212,36 +204,6 @@ export class RunningCurtailment implements OtherCurtailment {
   /** Stores what has changed besides its own turns. Throws store.full. */
   store(): Promise<void> {
     return this.#save();
-  }
-
-  #observe(rigs: readonly ScopeRig[]): void {
-    let [sum, expected] = [0, 0];
-    this.#away = 0;
-    for (const each of rigs) {
-      const assumed = this.#assumed(each);
-      const unseen = this.#unseen(each);
-      // A rig that has missed a read or two takes what it took; one that is off is off.
-      const isOff = each.entry.rig.state.missed >= missesUntilDisconnected;
-      if (isOff) this.#away += unseen;
-      const late = isOff ? 0 : unseen;
-      sum += (each.view.reachable ? (each.view.draw ?? 0) : late) + assumed;
-      expected += each.expected + assumed + late;
-    }
-    this.#observed = { rigs: sum, meter: meteredPower(this.#row.scope, this.#context), expected };
-  }
-
-  /** W that a rig took before it could no longer be reached. */
-  #unseen({ entry: { facts }, view: { reachable, draw } }: ScopeRig): number {
-    if (!reachable) return this.#rigs.get(facts.id)?.state === "reached" ? 0 : (this.#draws.get(facts.id) ?? 0);
-    if (draw === null) this.#draws.delete(facts.id);
-    else this.#draws.set(facts.id, draw);
-    return 0;
-  }
-
-  /** W that a rig of unknown power may take: they count where a limit must not be passed. */
-  #assumed(each: ScopeRig): number {
-    const isUntold = this.#rigs.get(each.entry.facts.id)?.wanted !== 0;
-    return this.#row.target.limit !== undefined && each.view.draw === null && isUntold ? assumedPower(each) : 0;
   }
 
   /** What the readings show of each rig that was told something. */
@@ -279,7 +241,7 @@ export class RunningCurtailment implements OtherCurtailment {
     const { candidates, others } = this.#candidates(rigs);
     this.#able = candidates.length;
     const target = this.#rigTarget();
-    const given = Math.max(0, baseline - this.#observed.expected);
+    const given = Math.max(0, baseline - this.#power.now.expected);
     const sheds = shed(candidates, others, {
       target,
       level,
@@ -289,7 +251,7 @@ export class RunningCurtailment implements OtherCurtailment {
     for (const { id, watts } of sheds) this.#tell(id, watts, find(id));
     this.#note(target);
     const isRoom = sheds.length === 0 && target !== null;
-    if (isRoom && this.#restoring.withinTarget(this.#row, target, this.#observed.expected + this.#away, find))
+    if (isRoom && this.#restoring.withinTarget(this.#row, target, this.#power.now.expected + this.#power.away, find))
       this.#change({ moved: now() });
   }
 
@@ -308,19 +270,20 @@ export class RunningCurtailment implements OtherCurtailment {
         isFree && !this.#context.orders.isOpen(id)
           ? possible(() => sheddingRig(each, manner, exempt, this.#context))
           : null;
-      if (candidate !== null) candidates.push({ ...candidate, expected: candidate.expected + this.#assumed(each) });
-      else others += this.#assumed(each) + (row?.state === "due" ? Math.min(each.expected, row.wanted) : each.expected);
+      const assumed = this.#power.assumed(this.#row, each);
+      if (candidate !== null) candidates.push({ ...candidate, expected: candidate.expected + assumed });
+      else others += assumed + (row?.state === "due" ? Math.min(each.expected, row.wanted) : each.expected);
     }
     return { candidates, others };
   }
 
   /** W that the rigs may take so that what the meter shows besides them fits, too. */
   #rigTarget(): number | null {
-    const { meter, rigs } = this.#observed;
+    const { meter, rigs } = this.#power.now;
     const target = targetWatts(this.#row);
     if (target === null || this.#row.target.limit === undefined) return target;
     // While its meter is silent, the sum of its rigs counts, and a little more.
-    if (meter === null) return isMetered(this.#row.scope, this.#context) ? target / silentFactor : target;
+    if (meter === null) return metersOf(this.#row.scope, this.#context).length > 0 ? target / silentFactor : target;
     return target - Math.max(0, meter - rigs);
   }
 
@@ -356,7 +319,7 @@ export class RunningCurtailment implements OtherCurtailment {
   /** Notes whether the target is reached. */
   #note(target: number | null): void {
     const isMoving = this.#rigs.some(({ state }) => state === "due" || state === "sent");
-    const isReached = target === null ? !isMoving : this.#observed.rigs <= target + toleranceOf(this.#row.baseline);
+    const isReached = target === null ? !isMoving : this.#power.now.rigs <= target + toleranceOf(this.#row.baseline);
     this.#isReached = isReached;
     const state = isReached || (!isMoving && this.#able === 0) ? "holding" : "curtailing";
     const reached = this.#row.reached ?? (isReached ? this.#context.now() : null);
@@ -371,7 +334,7 @@ export class RunningCurtailment implements OtherCurtailment {
       return true;
     }
     const target = this.#rigTarget();
-    const hasRoom = target !== null && this.#observed.expected + gainOf(rig) <= target;
+    const hasRoom = target !== null && this.#power.now.expected + gainOf(rig) <= target;
     if (hasRoom || !isIn(this.#row.scope, entry, this.#context)) return false;
     this.#rigs.set(minerId, { ...rig, state: "reached", tries: 0, wakes: 0 });
     return true;
@@ -457,22 +420,27 @@ export class RunningCurtailment implements OtherCurtailment {
     this.#isRowChanged = true;
   }
 
+  #withMeasured(row: StoredCurtailment): StoredCurtailment {
+    const { stored: measured } = this.#power;
+    return measured === undefined ? row : { ...row, measured };
+  }
+
   /** Stores what has changed, before anything is sent. While the store is away, only what is urgent goes on. */
   async #save(): Promise<void> {
     const { curtailments, now } = this.#context;
     const { rigs, unstored } = this.#rigs.takeChanged();
     const interval = this.#row.state === "holding" ? sampleMs.holding : sampleMs.moving;
     const isDue = this.#isRowChanged || now() >= this.#sampledAt + interval;
-    const { rigs: watts, meter } = this.#observed;
+    const { rigs: watts, meter } = this.#power.now;
     const sample = isDue ? { time: Math.round(now()), rigs: watts, meter } : undefined;
-    const curtailment = this.#isRowChanged ? this.#row : undefined;
+    const curtailment = isDue ? this.#withMeasured(this.#row) : undefined;
     this.#isRowChanged = false;
     try {
       await curtailments.save(this.id, { curtailment, rigs, sample });
       if (isDue) this.#sampledAt = now();
     } catch (error) {
       unstored();
-      this.#isRowChanged ||= curtailment !== undefined;
+      this.#isRowChanged ||= isDue;
       if (!this.#row.urgent) throw error;
     }
   }

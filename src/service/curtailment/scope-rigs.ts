@@ -171,20 +171,24 @@ export function isMetered(scope: Scope | undefined, { places }: Pick<ScopeContex
   return isOfPlaces(scope) && named.length > 0 && named.every(({ row }) => row.meter !== undefined);
 }
 
-const isOfPlaces = (scope: Scope | undefined): boolean =>
-  scope !== undefined && Object.keys(scope).every((key) => key === "places");
+/** Keys of the meters of a scope that is nothing but places which all name one; empty for any other. */
+export function metersOf(scope: Scope | undefined, { places }: Pick<ScopeContext, "places">): readonly string[] {
+  if (scope === undefined || !Object.keys(scope).every((key) => key === "places")) return [];
+  const named = scope.places?.flatMap((place) => places.called(place)) ?? [];
+  const meters = named.flatMap(({ row: { meter } }) => meter ?? []);
+  return meters.length === named.length ? meters : [];
+}
 
 /**
  * W of the meters of a scope's places, of which none is inside another; null if a place has none, or one does not say.
  */
-export function meteredPower(scope: Scope | undefined, { places, devices }: Pick<ScopeContext, "places" | "devices">) {
-  if (!isMetered(scope, { places })) return null;
-  const named = scope?.places?.flatMap((place) => places.called(place)) ?? [];
+export function meteredPower(scope: Scope | undefined, context: Pick<ScopeContext, "places" | "devices">) {
+  const meters = metersOf(scope, context);
   let sum = 0;
-  for (const { row } of named) {
-    const power = row.meter === undefined ? null : (devices.find(row.meter)?.state.values.power ?? null);
+  for (const key of meters) {
+    const power = context.devices.find(key)?.state.values.power ?? null;
     if (power === null) return null;
     sum += power;
   }
-  return sum;
+  return meters.length === 0 ? null : sum;
 }

@@ -20,9 +20,20 @@ const switchTimeoutMs = 10_000;
 const confirmDelaysMs = [200, 500, 1_000, 2_000] as const;
 /** Reads that may be missed before the last values count as unknown. */
 const missesUntilUnknown = 3;
+/** Readings that are kept for what adds up over time; turns of large farms are up to ten seconds apart. */
+const recentReadings = 64;
 /** ms after which an outlet is read again for its rig, and that this may take of the rig's own read. */
 const outletFreshMs = 5_000;
 const outletWaitMs = 2_000;
+
+/** What a meter showed, and when, epoch ms. */
+export interface MeterReading {
+  readonly at: number;
+  /** W. */
+  readonly power: number;
+  /** kWh of its counter; null: it has none, or it is not believed. */
+  readonly energy: number | null;
+}
 
 /** The state of a device as last read. */
 export interface DeviceState {
@@ -72,6 +83,7 @@ export class Device {
   #missed = 0;
   #past: JudgedPast = noPast;
   #state: DeviceState = unread;
+  #recent: readonly MeterReading[] = [];
 
   constructor(settings: FacilityDevice, link: FacilityLink, phase: number, context: DeviceContext) {
     this.settings = settings;
@@ -82,6 +94,16 @@ export class Device {
 
   get state(): DeviceState {
     return this.#state;
+  }
+
+  /** Its last readings with a power, oldest first. */
+  get recent(): readonly MeterReading[] {
+    return this.#recent;
+  }
+
+  /** ms after which a silent meter has not measured what was between two readings. */
+  get longestGapMs(): number {
+    return (missesUntilUnknown + 0.5) * this.settings.interval * 1000;
   }
 
   /** Whether it is to be read now, by the same schedule as rigs. */
@@ -219,6 +241,8 @@ export class Device {
       this.#past = past;
       this.#missed = 0;
       this.#state = { values, on: raw.on, outlets: raw.outlets, implausible, trouble: null, at };
+      const { power, energy } = values;
+      if (power !== null) this.#recent = [...this.#recent.slice(1 - recentReadings), { at, power, energy }];
     } catch (error) {
       this.#missed += 1;
       const trouble = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));

@@ -18,6 +18,8 @@ export interface VirtualMeter {
   /** W of other consumers. */
   base: number;
   fault: MeterFault | null;
+  /** kWh counted until now; it counts with each look, as if the power since the last one had been that of now. */
+  readonly energy: number;
   /** How many requests it has received. */
   readonly requests: number;
   close(): Promise<void>;
@@ -74,6 +76,9 @@ export const meterOver = (
   },
   set fault(fault) {
     model.fault = fault;
+  },
+  get energy() {
+    return model.figures().energy;
   },
   get requests() {
     return requests();

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { CurtailedRig, CurtailmentReport } from "../../../contract/curtailment.ts";
 import { addressOf, call } from "../../api.ts";
-import { dateTime, duration, energy, number, power } from "../../format.ts";
+import { dateTime, duration, energy, number, percent, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
 import { None } from "../../parts/empty-state.tsx";
@@ -87,8 +87,8 @@ function Report({ report, known }: ReportProps) {
               reached === null ? t.curtailment.notReached : duration((Date.parse(reached) - Date.parse(started)) / 1000)
             }
           />
-          <Tile name={t.curtailment.lessEnergy} value={kilowattHours(shed.energy)} />
-          <Tile name={t.curtailment.byMeter} value={kilowattHours(shed.byMeter)} />
+          <Tile name={t.curtailment.lessEnergy} value={kilowattHours(shed.energy)} note={seenText(shed.seen)} />
+          <Tile name={t.curtailment.byMeter} value={kilowattHours(shed.byMeter)} note={seenText(shed.meterSeen)} />
           <Tile name={t.curtailment.shortfall} value={kilowattHours(shed.shortfall)} />
         </Tiles>
         <PowerChart report={report} known={known} />
@@ -99,6 +99,10 @@ function Report({ report, known }: ReportProps) {
     </>
   );
 }
+
+/** Only if some of the time was not measured. */
+const seenText = (share: number | null): string | undefined =>
+  share === null || share > 0.995 ? undefined : t.curtailment.seen({ share: percent(share) });
 
 const kilowattHours = (value: number | null): string => energy(value === null ? null : value * 1000);
 
