@@ -3,11 +3,21 @@ import { briefOf } from "../../fleet/state.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 
-/** The miners of a bulk action in the order in which they are sent it. Unknown ones are last, equal ones as they are listed. */
-export function inOrder(minerIds: readonly number[], order: BulkOrder, registry: MinerRegistry): readonly number[] {
+/**
+ * The miners of a bulk action in the order in which they are sent it. Unknown ones are last, equal ones as they are listed.
+ * `usualEfficiency`: J per hash of a miner that counts instead of its last reading; null: it is not known.
+ */
+export function inOrder(
+  minerIds: readonly number[],
+  order: BulkOrder,
+  registry: MinerRegistry,
+  usualEfficiency: (minerId: number) => number | null = () => null,
+): readonly number[] {
   if (order === "listed") return minerIds;
   const rank = ranks[order];
   const ranked = minerIds.map((id) => {
+    const usual = order === "efficiency" ? usualEfficiency(id) : null;
+    if (usual !== null) return { id, rank: -usual };
     const entry = registry.find(id);
     return { id, rank: (entry && rank(entry, registry)) ?? Number.POSITIVE_INFINITY };
   });

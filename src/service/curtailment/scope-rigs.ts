@@ -28,6 +28,8 @@ export interface ScopeContext {
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
   readonly orders: RigOrders;
+  /** J per hash of a miner over the last day; null: not known. */
+  readonly dayEfficiency: (minerId: number) => number | null;
   /** Why nothing acts on a miner now; null: nothing keeps it. */
   readonly maintenanceOf: (entry: Entry) => string | null;
 }
@@ -77,7 +79,7 @@ export async function rigsIn(
     .map(({ facts }) => facts.id)
     .sort((one, other) => one - other);
   const rigs: ScopeRig[] = [];
-  for (const id of inOrder(ids, order, registry)) {
+  for (const id of inOrder(ids, order, registry, context.dayEfficiency)) {
     const entry = registry.find(id);
     if (entry !== undefined) rigs.push(scopeRig(entry, context));
     if (rigs.length % rigsAtOnce === 0) await yieldToOthers();

@@ -8,6 +8,7 @@ import { RigOrders } from "../curtailment/rig-orders.ts";
 import { namingRule, ruleCurtailments } from "../curtailment/rule-curtailments.ts";
 import { seesAll } from "../curtailment/scope-rigs.ts";
 import { Signals } from "../curtailment/signals/signals.ts";
+import { DayEfficiency, efficiencyTurnMs } from "../history/day-efficiency.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { AccessBook } from "../users/access.ts";
 import type { RunsRoom } from "./automation.ts";
@@ -36,9 +37,15 @@ export function openCurtailment(
   rules: Rules,
   steps: RunsRoom,
 ) {
-  const { store, log, now, monotonicNow, repeat, accessBook, shares, rates, places, devices } = core;
+  const { store, log, now, monotonicNow, repeat, accessBook, shares, rates, places, devices, records } = core;
   const { registry, notices, power } = miners;
   const { maintenance } = rules.automation;
+  const efficiency = new DayEfficiency({
+    minerIds: () => Array.from(registry.all(), ({ facts }) => facts.id),
+    recorderOf: records.recorderOf,
+    now,
+    monotonicNow,
+  });
   const scopes = {
     registry,
     store,
@@ -47,6 +54,7 @@ export function openCurtailment(
     power,
     holds,
     orders: new RigOrders({ power, runOnRig, now }),
+    dayEfficiency: (minerId: number) => efficiency.of(minerId),
     maintenanceOf: maintenance.over.bind(maintenance),
   };
   const curtailments = new Curtailments({
@@ -73,6 +81,7 @@ export function openCurtailment(
   });
   const limits = new PlaceLimits({ scopes, curtailments, notices, log, monotonicNow });
   let stop = (): void => undefined;
+  let stopEfficiency = (): void => undefined;
   const turn = async (): Promise<void> => {
     await limits.turn();
     await curtailments.turn();
@@ -119,6 +128,7 @@ export function openCurtailment(
     start: async (): Promise<void> => {
       await curtailments.start();
       stop = repeat(turn, turnMs);
+      stopEfficiency = repeat(() => efficiency.turn(), efficiencyTurnMs);
       started.resolve();
       signals.follow(settings.now.signals);
     },
@@ -130,7 +140,9 @@ export function openCurtailment(
     },
     close: async (): Promise<void> => {
       stop();
+      stopEfficiency();
       unwatch();
+      await efficiency.close();
       await signals.close();
       await limits.settled();
       await curtailments.close();

@@ -103,4 +103,26 @@ describe("a curtailment", () => {
     const { leftOut } = await bench.service.previewCurtailment({ target: { all: true } }, caller);
     expect(leftOut).toEqual([{ code: "not.possible", message: "Its place is exempt from curtailment", miners: 1 }]);
   });
+
+  test.each([0, 1])("stops the rig first whose J/TH was the worst over the last day (rig %d)", async (worst) => {
+    const { bench, ids, start, turn, settles, get, mining, now } = await curtailmentBench([axeos, axeos]);
+    await turn(10);
+    const samples = ids.flatMap((minerId, index) =>
+      Array.from({ length: 90 }, (_, minute) => ({
+        minerId,
+        time: now() - minute * 60_000,
+        hashrate: 1e12,
+        power: index === worst ? 20 : 15,
+        temperature: null,
+        energy: null,
+      })),
+    );
+    await bench.store.samples.append(samples);
+    await turn(3_600);
+    await turn(1);
+    const { id } = await start({ target: { reduce: 5 }, level: "off" });
+    await settles(async () => (await get(id)).state === "holding", "the target");
+    expect((await mining()).indexOf(false)).toBe(worst);
+    expect(await mining()).toContain(true);
+  });
 });
