@@ -300,6 +300,7 @@ export const details = {
   "curtailment.exempt": "Its place is exempt from curtailment",
   "curtailment.stopped": "It is stopped already",
   "curtailment.maintenance": "Maintenance: {name}",
+  "curtailment.cutPower": "Only its plug can stop it; set cutPower for that plug to allow it",
   "curtailment.noControl": "It can neither be set to a lower power nor stopped",
   "curtailment.none": "None of its {rigs} miners can be curtailed; the preview says why",
   "curtailment.hidden": "Only who sees all miners of a scope may curtail it",

@@ -137,12 +137,10 @@ export function sheddingRig(
   const isTaken = rank !== "emergency" && last?.by === "person" && since !== null && last.at >= since;
   if (isTaken || (hold !== null && hold.curtailed === undefined))
     throw new RigbridgeError("not.possible", detail("command.held", { who: last?.who ?? hold?.by ?? "" }));
-  if (reading?.locked !== undefined)
-    throw new RigbridgeError(reading.locked.why === "read-only" ? "rig.read-only" : "rig.login", reading.locked.text);
   const ladder = orders.ladder(entry);
   const { setpoint, off } = orders.seconds(entry);
-  if (off === null && (ladder === null || setpoint === null))
-    throw new RigbridgeError("control.absent", detail("curtailment.noControl"));
+  // A rig that takes no commands may still be stopped by its plug.
+  if (off === null && (ladder === null || setpoint === null)) throw noControl(entry);
   const permits = (watts: number): boolean =>
     urgent || reading === null || ladder === null || power.permission(id, reading, watts).now;
   const isSettable =
@@ -164,13 +162,17 @@ function refusalOf({ facts, rig }: Entry, power: PowerTargets): RigbridgeError {
   const permission = reading === null ? null : power.permission(facts.id, reading, 0);
   return permission !== null && !permission.now
     ? new RigbridgeError("not.possible", permission.why)
-    : new RigbridgeError("control.absent", detail("curtailment.noControl"));
+    : noControl({ rig });
 }
 
-/** Whether a scope is nothing but places that all name a meter. */
-export function isMetered(scope: Scope | undefined, { places }: Pick<ScopeContext, "places">): boolean {
-  const named = scope?.places?.flatMap((place) => places.called(place)) ?? [];
-  return isOfPlaces(scope) && named.length > 0 && named.every(({ row }) => row.meter !== undefined);
+/** Why a rig offers no control of its power, and what to do about it. */
+function noControl({ rig: { state, declared } }: Pick<Entry, "rig">): RigbridgeError {
+  const locked = state.reading?.locked;
+  if (locked !== undefined && locked.why !== "read-only") return new RigbridgeError("rig.login", locked.text);
+  if (declared.supply?.cutPower === false) return new RigbridgeError("control.absent", detail("curtailment.cutPower"));
+  return locked === undefined
+    ? new RigbridgeError("control.absent", detail("curtailment.noControl"))
+    : new RigbridgeError("rig.read-only", locked.text);
 }
 
 /** Keys of the meters of a scope that is nothing but places which all name one; empty for any other. */
