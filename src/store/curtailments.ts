@@ -116,6 +116,8 @@ export interface CurtailmentChanges {
 export interface CurtailmentLog {
   /** Stores a new one with its rigs, and resolves with its id. Throws store.full. */
   add(curtailment: StoredCurtailment, rigs: ReadonlyMap<number, StoredCurtailedRig>): Promise<number>;
+  /** The id of a new one that is saved once the store can be written. */
+  newId(): number;
   /** Throws store.full. */
   save(id: number, changes: CurtailmentChanges): Promise<void>;
   get(id: number): Promise<(StoredCurtailment & Id) | undefined>;
@@ -162,10 +164,15 @@ export const openCurtailments = async (database: Database): Promise<CurtailmentL
   const found = async (text: string, ...values: (string | number)[]) =>
     (await database.rows(plain(text, ...values))).flatMap(curtailmentIn);
 
+  const newId = (): number => {
+    last += 1;
+    return last;
+  };
+
   return {
+    newId,
     add: async (curtailment, rigs) => {
-      last += 1;
-      const id = last;
+      const id = newId();
       await database.write(statementsOf(id, { curtailment, rigs }));
       return id;
     },

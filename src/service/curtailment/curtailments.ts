@@ -144,7 +144,7 @@ export class Curtailments {
   async #begin(wanted: NewCurtailment): Promise<RunningCurtailment> {
     if (this.#running.size >= mostRunning && wanted.cause !== "limit")
       throw new RigbridgeError("too.many", `${mostRunning} curtailments are under way; end one of them first`);
-    const { curtailments, now } = this.#context;
+    const { now } = this.#context;
     const row: StoredCurtailment = {
       ...wanted,
       state: "curtailing",
@@ -157,11 +157,24 @@ export class Curtailments {
       counts: null,
       moved: now(),
     };
-    const id = await curtailments.add(row, new Map());
+    const id = await this.#stored(row);
     const curtailment = this.#opened(id, row, new Map());
     this.#running.set(id, curtailment);
     await this.turnOf(curtailment);
     return curtailment;
+  }
+
+  /** Stores a new one. That of a place which takes too much begins while the store is away, too: a later turn stores it. */
+  async #stored(row: StoredCurtailment): Promise<number> {
+    const { curtailments, log } = this.#context;
+    const id = curtailments.newId();
+    try {
+      await curtailments.save(id, { curtailment: row });
+    } catch (error) {
+      if (row.cause !== "limit") throw error;
+      log.warn({ err: error, curtailment: id }, "the limit of a place is held although it cannot be stored");
+    }
+    return id;
   }
 
   /** W that the rigs of a scope take, as far as it is known. */

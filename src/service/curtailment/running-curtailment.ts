@@ -121,11 +121,17 @@ export class RunningCurtailment implements OtherCurtailment {
     return isHeld(rig) || rig.state === "restoring";
   }
 
-  /** Changes it, and has the next turn act on it. Stored when it resolves. Throws store.full. */
+  /** Changes it, and has the next turn act on it. Stored when it resolves, but for the limit of a place. Throws store.full. */
   async change(changes: Partial<StoredCurtailment>): Promise<void> {
     await this.#turns.run(async () => {
       const row = { ...this.#row, ...changes };
-      await this.#context.curtailments.save(this.id, { curtailment: row });
+      try {
+        await this.#context.curtailments.save(this.id, { curtailment: this.#withMeasured(row) });
+      } catch (error) {
+        // While the store is away, a place is held to its limit; no rig is given back its power.
+        if (row.cause !== "limit" || row.ended !== null) throw error;
+        this.#isRowChanged = true;
+      }
       this.#row = row;
     });
   }
