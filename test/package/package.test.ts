@@ -69,7 +69,15 @@ describePackaging("the packed package", [], () => {
     const dashboard = (await filesIn(join(root, "dist", "web"))).map((file) => `dist/web/${file}`);
     expect(dashboard).toContain("dist/web/index.html");
     // Those about the sources and for choosing a program are in the repository, like the changelog; npm shows the picture from there.
-    const ofSources = ["architecture.md", "compare.md", "dashboard.png", "drivers.md", "performance.md", "roadmap.md"];
+    const ofSources = [
+      "architecture.md",
+      "compare.md",
+      "dashboard.png",
+      "drivers.md",
+      "performance.md",
+      "picture.svg",
+      "roadmap.md",
+    ];
     const documents = (await filesIn(join(root, "docs")))
       .filter((file) => !ofSources.includes(file))
       .map((file) => `docs/${file}`);
