@@ -74,6 +74,7 @@ describePackaging("the packed package", [], () => {
       "compare.md",
       "dashboard.png",
       "drivers.md",
+      "licences.md",
       "performance.md",
       "picture.svg",
       "roadmap.md",
