@@ -40,8 +40,8 @@ test("a service closes from the outside in: first all that begins work by itself
   await Promise.all([ended, restarting]);
   expect(happened).toEqual([
     ...["history of the farm", "profit switching"],
-    // Curtailments before the rules, and the outbox last.
-    ...["every second", "rules", "loops", "every second", "restart failed"],
+    // Curtailments and their median efficiencies before the rules, and the outbox last.
+    ...["every second", "every second", "rules", "loops", "every second", "restart failed"],
   ]);
 });
 

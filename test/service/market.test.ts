@@ -357,8 +357,9 @@ test("no source is asked for demo miners", async () => {
     },
   });
   for (const turn of turns) await turn();
-  // One is that of the market; the others are those of the outbox, of loops and of curtailments, which may begin at any time.
-  expect([turns.length, source.asked.length]).toEqual([4, 0]);
+  // One is that of the market; the others are those of the outbox, of loops, of curtailments, which may begin at any time, and of the
+  // median efficiencies.
+  expect([turns.length, source.asked.length]).toEqual([5, 0]);
   await demo.service.addMiner({ address: "127.0.0.1:9" }, caller);
   for (const turn of turns) await turn();
   expect(source.asked).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { TakeSample } from "../../store/index.ts";
 
 interface DayEfficiencyContext {
@@ -17,7 +18,7 @@ const roundMs = 60 * minuteMs;
 const dayMs = 24 * roundMs;
 /** Minutes of mining that a median needs. */
 const leastMinutes = 60;
-/** ms between two turns, and how long one may take: others wait meanwhile. */
+/** ms between two turns, and how long one may take. */
 export const efficiencyTurnMs = 1_000;
 const turnBudgetMs = 30;
 
@@ -70,6 +71,7 @@ export class DayEfficiency {
       if (id === undefined) return;
       // While the store is away, the medians stay as they are.
       await this.#compute(id).catch(() => undefined);
+      await yieldToOthers();
     }
   }
 

@@ -60,5 +60,5 @@ suite("the limit of a place while the database is away", () => {
     await service.changePlace({ id: placeId, maxPower: null }, caller);
     await settles(async () => (await get(id)).state === "ended", "the end");
     expect(await mining()).toEqual([true, true, true]);
-  }, 120_000);
+  });
 });
