@@ -59,6 +59,12 @@ describe("a payload", () => {
   });
 });
 
+test("the unit of a report's payload is not that of an event's", () => {
+  const report = { objectType: "REPORT_PAYLOAD_DESCRIPTOR", payloadType: "DISPATCH_SETPOINT", units: "KWH" };
+  expect([...unitsIn([...kw, report])]).toEqual([["DISPATCH_SETPOINT", "KW"]]);
+  expect([...unitsIn([report])]).toEqual([]);
+});
+
 describe("the times of an event", () => {
   const two = [
     { id: 0, payloads: [{ type: "SIMPLE", values: [1] }] },

@@ -45,11 +45,14 @@ export type ReadEvent = { readonly event: AdrEvent } | { readonly problem: strin
 /** Units by type of payload. */
 export type Units = ReadonlyMap<string, string>;
 
-/** The units that the descriptors of a program or an event state. */
+/** The units that the descriptors of a program or an event state. A program also describes the payloads of its reports. */
 export const unitsIn = (descriptors: unknown): Units =>
   new Map(
     (Array.isArray(descriptors) ? descriptors : []).flatMap((each: unknown): [string, string][] =>
-      isRecord(each) && typeof each.payloadType === "string" && typeof each.units === "string"
+      isRecord(each) &&
+      each.objectType !== "REPORT_PAYLOAD_DESCRIPTOR" &&
+      typeof each.payloadType === "string" &&
+      typeof each.units === "string"
         ? [[each.payloadType, each.units]]
         : [],
     ),
