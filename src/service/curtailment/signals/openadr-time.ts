@@ -7,11 +7,14 @@ export interface IsoDuration {
 /** Years that stand for no end: "P9999Y". */
 const endlessYears = 9_999;
 
-/** Parses a duration such as PT1H30M; null for anything else, and for a negative one. */
+/**
+ * Parses a duration such as PT1H30M; null for anything else, and for a negative one. OpenADR has fractions of seconds only, but
+ * servers take others and hand them on: openleadr-vtn 0.2.8 writes PT0.5H as P0Y0M0DT0.5H0M0S.
+ */
 export function parseDuration(text: unknown): IsoDuration | null {
   if (typeof text !== "string" || text.length > 60) return null;
   const parts =
-    /^P(?=\d|T\d)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(
+    /^P(?=\d|T\d)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=\d)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(
       text,
     );
   if (parts === null) return null;
@@ -20,7 +23,7 @@ export function parseDuration(text: unknown): IsoDuration | null {
     .map((part) => (part === undefined ? 0 : Number(part)));
   return {
     months: years * 12 + months,
-    ms: (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000,
+    ms: Math.round((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000),
   };
 }
 
