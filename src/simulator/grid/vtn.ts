@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { asWritten, inOrder } from "./vtn-objects.ts";
 
 export interface VtnOptions {
   /** Default 127.0.0.1. */
@@ -24,6 +26,8 @@ export interface VirtualVtn {
   elsewhere: string;
   /** Paths with queries of the requests that it has received. */
   readonly requests: string[];
+  /** Called before it answers a request, such as to change its lists between two pages. */
+  before: (request: string) => void;
   /** Tokens that it has issued. */
   readonly tokens: string[];
   /** Makes its tokens invalid. */
@@ -35,41 +39,55 @@ export interface VirtualVtn {
 const pageSize = 50;
 const hugeBytes = 100_000_000;
 
-/** A server of OpenADR 3.1 (VTN) with programs, events and tokens for clients that log in. */
+/**
+ * A server of OpenADR 3.1 (VTN) with programs, events and tokens for clients that log in. It answers as openleadr-vtn 0.2.8
+ * does, which `npm run torture -- vtn` shows.
+ */
 export async function startVtn({ host = "127.0.0.1", login }: VtnOptions = {}): Promise<VirtualVtn> {
   const requests: string[] = [];
   const tokens: string[] = [];
   let valid: string | null = null;
-  const state: Pick<VirtualVtn, "programs" | "events" | "fault" | "elsewhere"> = {
+  const state: Pick<VirtualVtn, "programs" | "events" | "fault" | "elsewhere" | "before"> = {
     programs: [],
     events: [],
     fault: null,
     elsewhere: "",
+    before: () => {},
   };
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://vtn");
     requests.push(request.url ?? "");
+    state.before(request.url ?? "");
     const json = (status: number, body: unknown): void => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      const challenge = status === 401 ? { "www-authenticate": 'Bearer realm="VTN"' } : {};
+      response.writeHead(status, { "content-type": "application/json", ...challenge }).end(JSON.stringify(body));
+    };
+    const problem = (status: number, detail?: string): void => {
+      const title = `${status} ${STATUS_CODES[status]}`;
+      json(status, { type: "about:blank", title, status, detail, instance: randomUUID() });
     };
     if (isFaulty(state, response)) return;
     if (pathname === "/auth/token") {
       const form = new URLSearchParams(await textOf(request));
       const isKnown = form.get("client_id") === login?.clientId && form.get("client_secret") === login?.clientSecret;
-      if (!isKnown) return json(401, { error: "invalid_client" });
+      if (!isKnown)
+        return json(401, { error: "invalid_client", error_description: "Invalid client_id or client_secret" });
       valid = `token-${tokens.length + 1}`;
       tokens.push(valid);
-      return json(200, { access_token: valid, token_type: "Bearer", expires_in: 3600 });
+      return json(200, { access_token: valid, token_type: "Bearer", expires_in: 2_592_000 });
     }
     const isIn = login === undefined || (valid !== null && request.headers.authorization === `Bearer ${valid}`);
-    if (!isIn) return json(403, { title: "Forbidden", status: 403 });
+    if (!isIn) return problem(401, "Invalid authentication token provided");
     const list = { "/programs": state.programs, "/events": state.events }[pathname];
-    if (list === undefined) return json(404, { title: "Not found", status: 404 });
+    if (list === undefined) return problem(404);
+    const skip = Number(searchParams.get("skip") ?? 0);
+    const limit = Number(searchParams.get("limit") ?? pageSize);
+    if (!(skip >= 0 && limit >= 1 && limit <= pageSize)) return problem(400, "Validation error");
     const programId = searchParams.get("programID");
     const found = list.filter((each) => programId === null || Reflect.get(each, "programID") === programId);
-    const skip = Number(searchParams.get("skip") ?? 0);
-    json(200, state.fault === "unpaged" ? found : found.slice(skip, skip + pageSize));
+    const page = state.fault === "unpaged" ? found : inOrder(found).slice(skip, skip + limit);
+    json(200, page.map(asWritten));
   };
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
