@@ -197,6 +197,24 @@ describe("a VEN", () => {
     expect((await view())?.problem).toBeNull();
   });
 
+  test("keeps an event that is passed over while another is deleted between two pages", async () => {
+    const { server, event, turn, curtailments } = await openAdrBench({}, [whatsminer]);
+    const later = { intervalPeriod: { start: "2100-01-01T00:00:00Z", duration: "PT1H" } };
+    server.events = Array.from({ length: 50 }, (_, index) => event(`e${index}`, 60, 1, { priority: 1, ...later }));
+    server.events.push(event("last", 60, 3));
+    await turn(5);
+    server.before = (request) => {
+      if (!request.includes("skip=50")) return;
+      server.events = server.events.slice(1);
+      server.before = () => {};
+    };
+    await turn(5);
+    expect(await curtailments()).toMatchObject([{ reason: "Grid: Event last", ended: null }]);
+    server.events = server.events.slice(0, -1);
+    await turn(5);
+    expect((await curtailments()).map(({ ended }) => ended === null)).toEqual([false]);
+  });
+
   test("does not wait for ever for a slow answer", async () => {
     const server = await vtn();
     server.fault = "slow";

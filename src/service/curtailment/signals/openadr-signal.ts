@@ -17,6 +17,14 @@ interface Program {
   readonly units: Units;
 }
 
+interface EventList {
+  readonly found: readonly AdrEvent[];
+  /** Of all events that it had, also those that are not followed. */
+  readonly ids: ReadonlySet<unknown>;
+  /** What of it is not followed, and why; null = nothing. */
+  readonly refusal: string | null;
+}
+
 /** A VEN: the events of a VTN, polled. Between two polls they are followed by the clock. */
 export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): SignalSource {
   const { now, monotonicNow, changed } = context;
@@ -45,15 +53,15 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
     if (id === undefined) throw new RigbridgeError("not.found", `${client.at} shows no program ${program}`);
     return id;
   };
-  const read = async (signal: AbortSignal): Promise<void> => {
-    const programs = await programsOf(signal);
+  const listEvents = async (programs: ReadonlyMap<string, Program>, signal: AbortSignal): Promise<EventList> => {
     const programId = wantedProgram(programs);
     const before = new Map(events.map((event) => [event.id, event]));
+    const ids = new Set<unknown>();
     let found: AdrEvent[] = [];
     let refusal: string | null = null;
-    let count = 0;
     for await (const page of client.events(programId, signal)) {
       for (const json of page) {
+        if (isRecord(json)) ids.add(json.id);
         if (programId !== null && isRecord(json) && String(json.programID) !== programId) continue;
         const ofProgram = isRecord(json) ? programs.get(String(json.programID))?.units : undefined;
         const result = readEvent(json, ofProgram ?? new Map(), settings);
@@ -63,13 +71,19 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
         else found.push(newer(result.event, before.get(result.event.id)));
       }
       found = kept(found, now());
-      count += page.length;
     }
-    if (count >= mostListed) refusal ??= `lists ${mostListed} events or more; the rest is not read`;
-    events = found;
+    if (ids.size >= mostListed) refusal ??= `lists ${mostListed} events or more; the rest is not read`;
+    return { found, ids, refusal };
+  };
+  const read = async (signal: AbortSignal): Promise<void> => {
+    const programs = await programsOf(signal);
+    let list = await listEvents(programs, signal);
+    // An event that is deleted between two pages moves the others up: one is passed over that still exists.
+    if (events.some(({ id }) => !list.ids.has(id))) list = await listEvents(programs, signal);
+    events = list.found;
     heard = monotonicNow();
     problem = null;
-    refused = refusal === null ? null : `${client.at}: ${refusal}`;
+    refused = list.refusal === null ? null : `${client.at}: ${list.refusal}`;
   };
   const poll = async (): Promise<void> => {
     dueAt = monotonicNow() + settings.interval * 1000;
