@@ -276,9 +276,7 @@ class RunningBridge implements Bridge {
           this.#rules = lists.rules;
           this.#features = lists.features;
           this.#publishing.read(lists);
-          this.#facility.follow(lists.features);
-          this.#places.follow(lists.features);
-          this.#curtailments.follow(lists.features);
+          for (const each of [this.#facility, this.#places, this.#curtailments]) each.follow(lists.features);
           if (isOther) this.#publishInfo();
           this.#setState("online");
         },
@@ -349,9 +347,7 @@ class RunningBridge implements Bridge {
     this.#announcer?.reannounce();
     this.#publishCountsSoon();
     void this.#publishing.publishAll();
-    void this.#facility.read(true);
-    void this.#places.read(true);
-    void this.#curtailments.read(true);
+    for (const each of [this.#facility, this.#places, this.#curtailments]) void each.read(true);
   }
 
   /** The state is "online" only while the service is watched: the published data may be outdated otherwise. */

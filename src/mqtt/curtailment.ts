@@ -1,21 +1,14 @@
 import type { Curtailment } from "../contract/curtailment.ts";
-import type { OperationName } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { caller } from "./command-inbox.ts";
-import type { StateLink } from "./handover.ts";
-import { expirySeconds, heartbeatMs } from "./topic-state.ts";
+import { PolledTopics, type PolledTopicsOptions } from "./polled-topics.ts";
 import type { Topics } from "./topics.ts";
 
-export interface CurtailmentTopicsOptions {
+export interface CurtailmentTopicsOptions extends PolledTopicsOptions {
   readonly service: Pick<MiningService, "listCurtailments" | "previewCurtailment">;
-  readonly connection: StateLink;
   readonly topics: Topics;
   /** Whether curtailments are begun over MQTT, by programs that need to know how much could be given up. */
   readonly isControllable: boolean;
-  /** QoS of state topics. */
-  readonly qos: 0 | 1;
-  /** Epoch ms. */
-  readonly now: () => number;
 }
 
 /** The reason of the curtailment that a target over MQTT begins, by which it is found again. */
@@ -34,46 +27,23 @@ const mostPublished = 20;
 /** A preview looks at every rig. */
 const previewMs = 60_000;
 
-/** Publishes the curtailments under way; no event reports their power, so they are read at an interval. */
-export class CurtailmentTopics {
+/** Publishes the curtailments under way. */
+export class CurtailmentTopics extends PolledTopics {
   readonly #options: CurtailmentTopicsOptions;
-  #isOffered = false;
-  #published: { readonly state: string; readonly at: number } | null = null;
   /** W that all rigs could give up; null = not known. `at`: epoch ms. */
   #available: { readonly watts: number | null; readonly at: number } | null = null;
-  #reading: Promise<void> | null = null;
 
   constructor(options: CurtailmentTopicsOptions) {
+    super(options, "listCurtailments");
     this.#options = options;
   }
 
-  /** The operations of the service, which another product or an older one may lack. */
-  follow(features: ReadonlySet<OperationName>): void {
-    this.#isOffered = features.has("listCurtailments");
-    void this.read();
-  }
-
-  /** Reads and publishes what has changed, or everything with `always`. Never rejects: the next call tries again. */
-  read(always = false): Promise<void> {
-    if (always) this.#published = null;
-    this.#reading ??= this.#read()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#reading = null;
-      });
-    return this.#reading;
-  }
-
-  async #read(): Promise<void> {
-    const { service, connection, topics, isControllable, qos, now } = this.#options;
-    if (!this.#isOffered) return;
+  protected async readAndPublish(isOffered: boolean): Promise<void> {
+    const { service, topics, isControllable } = this.#options;
+    if (!isOffered) return;
     const active = await service.listCurtailments({ active: true, limit: mostActive }, caller);
     const available = isControllable ? { available_kw: kilowatts(await this.#availableWatts()) } : {};
-    const state = JSON.stringify({ ...curtailmentState(active), ...available });
-    const isOld = this.#published === null || now() - this.#published.at >= heartbeatMs * (5 / 6);
-    if (!isOld && this.#published?.state === state) return;
-    this.#published = { state, at: now() };
-    connection.publish({ topic: topics.curtailment.state, payload: state, qos, retain: true, expiry: expirySeconds });
+    this.publishState(topics.curtailment.state, JSON.stringify({ ...curtailmentState(active), ...available }));
   }
 
   /** Of the last minute. */
@@ -90,7 +60,7 @@ export class CurtailmentTopics {
   }
 }
 
-/** What the state topic says. */
+/** The content of the state topic. */
 export function curtailmentState(active: readonly Curtailment[]): object {
   const shed = active.map(({ power }) => Math.max(0, power.baseline - power.now));
   return {
