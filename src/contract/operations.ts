@@ -634,7 +634,7 @@ export const operations = {
   listSightings: get("/api/sightings", closed, {
     scope: "own",
     summary:
-      "Rigs at addresses to which a report, a lease or the ARP table points, newest first: new ones, those that have moved, and those that reported themselves; the last 500, for a day or until a restart",
+      "Rigs at addresses to which a report, a lease or the ARP table points: those that reported themselves, newest first, then new ones and those that have moved in the order in which they were first sighted; at most 500, the others as these are placed, for a day or until a restart",
     reply: named<Sighting[]>(z.array(Sighting)),
     extension,
   }),

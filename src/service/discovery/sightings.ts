@@ -12,7 +12,7 @@ import { marksOf, marksOfRig, rigsByMark } from "./marks.ts";
 type SightingOperations = Pick<MiningService, "listSightings" | "placeSighting">;
 
 export interface SightingsContext {
-  readonly accessBook: AccessBook;
+  readonly accessBook: Pick<AccessBook, "of">;
   /** The rigs of all miners. */
   rigs(): Iterable<PolledRig>;
   /** The name of a miner. */
@@ -31,17 +31,15 @@ interface Seen {
   readonly rig: FoundRig;
 }
 
+/** Sightings in the list; the others follow as some are placed. */
+const mostListed = 500;
 /** Sightings that are kept, and for how many ms. */
-const most = 500;
+const mostKept = 10_000;
 const keptMs = 86_400_000;
 
-/**
- * Rigs that were identified at an address that something pointed to, until somebody says where they are. Kept in memory: a
- * restart drops them.
- */
+/** Rigs that were identified at an address that something pointed to, until they are placed. Kept in memory: a restart drops them. */
 export class Sightings implements SightingOperations {
   readonly #context: SightingsContext;
-  /** Oldest first. */
   #seen: readonly Seen[] = [];
   #lastId = 0;
 
@@ -55,18 +53,28 @@ export class Sightings implements SightingOperations {
     for (const rig of rigs) {
       const { miner, movedFrom } = minerOf(rig, byMark);
       if (source !== "report" && miner !== null && movedFrom === null) continue;
-      this.#lastId += 1;
-      const others = this.#seen.filter((each) => !isSame(each.rig, rig));
-      this.#seen = [...others, { id: this.#lastId, at: this.#context.now(), source, rig }].slice(-most);
+      const seen = { ...this.#sighting(rig, source), at: this.#context.now(), rig };
+      this.#seen = [...this.#seen.filter((each) => !isSame(each.rig, rig)), seen].slice(-mostKept);
     }
+  }
+
+  /** That of a rig that is sighted again is kept, so that the list does not move; a report is a new one, and comes first. */
+  #sighting({ address }: FoundRig, source: SightingSource): Pick<Seen, "id" | "source"> {
+    const known = source === "report" ? undefined : this.#seen.find(({ rig }) => rig.address === address);
+    if (known !== undefined) return { id: known.id, source: known.source };
+    this.#lastId += 1;
+    return { id: this.#lastId, source };
   }
 
   listSightings: MiningService["listSightings"] = async (_input, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     this.#forgetOld();
-    const found = this.#seen.map(({ rig }) => rig);
-    const byMark = rigsByMark(found, this.#context.rigs());
-    return this.#seen.toReversed().map((seen) => this.#presented(seen, byMark));
+    const listed = this.#seen.toSorted(inListOrder).slice(0, mostListed);
+    const byMark = rigsByMark(
+      listed.map(({ rig }) => rig),
+      this.#context.rigs(),
+    );
+    return listed.map((seen) => this.#presented(seen, byMark));
   };
 
   placeSighting: MiningService["placeSighting"] = async ({ id, ...where }, caller) => {
@@ -109,6 +117,13 @@ export class Sightings implements SightingOperations {
     if (this.#seen.some(({ at }) => Math.abs(now - at) > keptMs))
       this.#seen = this.#seen.filter(({ at }) => Math.abs(now - at) <= keptMs);
   }
+}
+
+/** Reports first, newest first: someone waits for them at the rig. The others in the order in which they were first sighted. */
+function inListOrder(one: Seen, other: Seen): number {
+  const [isReport, isOtherReport] = [one.source === "report", other.source === "report"];
+  if (isReport !== isOtherReport) return isReport ? -1 : 1;
+  return isReport ? other.id - one.id : one.id - other.id;
 }
 
 const isSame = (one: FoundRig, other: FoundRig): boolean =>
