@@ -122,9 +122,15 @@ export interface CurtailmentLog {
   save(id: number, changes: CurtailmentChanges): Promise<void>;
   get(id: number): Promise<(StoredCurtailment & Id) | undefined>;
   withKey(key: string): Promise<(StoredCurtailment & Id) | undefined>;
-  /** Newest first; `open`: only those that are not over. */
-  list(filter: { readonly open: boolean; readonly limit: number }): Promise<(StoredCurtailment & Id)[]>;
+  /** Newest first; `open`: only those that are not over; `before`: only those with a lower id. */
+  list(filter: {
+    readonly open: boolean;
+    readonly limit: number;
+    readonly before?: number;
+  }): Promise<(StoredCurtailment & Id)[]>;
   rigs(id: number): Promise<Map<number, StoredCurtailedRig>>;
+  /** Ids of the miners of its rigs. */
+  minerIds(id: number): Promise<number[]>;
   /** Oldest first. */
   samples(id: number): Promise<StoredCurtailmentSample[]>;
   /** Removes some of those that began before this and are over; true while there are more. */
@@ -182,8 +188,12 @@ export const openCurtailments = async (database: Database): Promise<CurtailmentL
     },
     get: async (id) => (await found("select id, value from curtailment where id = ?", id))[0],
     withKey: async (key) => (await found("select id, value from curtailment where key = ?", key))[0],
-    list: ({ open, limit }) =>
-      found(`select id, value from curtailment ${open ? "where is_over = 0" : ""} order by id desc limit ?`, limit),
+    list: ({ open, limit, before = Number.MAX_SAFE_INTEGER }) =>
+      found(
+        `select id, value from curtailment where id < ? ${open ? "and is_over = 0" : ""} order by id desc limit ?`,
+        before,
+        limit,
+      ),
     rigs: async (id) => {
       const rows = await database.rows(
         plain("select miner_id, value from curtailment_rig where curtailment_id = ? order by miner_id", id),
@@ -191,6 +201,10 @@ export const openCurtailments = async (database: Database): Promise<CurtailmentL
       return new Map(
         rows.map((row) => [Number(row.miner_id), StoredCurtailedRig.parse(JSON.parse(String(row.value)))]),
       );
+    },
+    minerIds: async (id) => {
+      const rows = await database.rows(plain("select miner_id from curtailment_rig where curtailment_id = ?", id));
+      return rows.map((row) => Number(row.miner_id));
     },
     samples: async (id) => {
       const rows = await database.rows(

@@ -61,7 +61,7 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     if (access.all || (userId !== undefined && row.userId === userId)) return true;
     const running = curtailments.find(id);
     if (running !== undefined && !seesAll(row.scope, access, scopes)) return false;
-    const ids = [...(running?.rigs ?? (await store.curtailments.rigs(id))).keys()];
+    const ids = running === undefined ? await store.curtailments.minerIds(id) : [...running.rigs.keys()];
     if (running !== undefined && ids.length === 0) return true;
     return ids.length > 0 && ids.every((minerId) => registry.visible(minerId, access) !== undefined);
   };
@@ -134,13 +134,22 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
       const access = accessBook.of(caller);
       shares.take(caller, limit * costs.result);
       const listed: Curtailment[] = [];
-      const over = active === true ? [] : await store.curtailments.list({ open: false, limit });
+      const list = async (one: RunningCurtailment | StoredEnd): Promise<void> => {
+        if (listed.length < limit && (await isVisible(one, access, caller))) listed.push(await shown(one));
+      };
       const running = curtailments.running.toReversed();
-      const ids = new Set(running.map(({ id }) => id));
       // Those under way first, so that a user of some groups does not lose their own among those of others.
-      for (const one of [...running, ...over.filter(({ id }) => !ids.has(id)).map(endOf)]) {
-        if (listed.length >= limit) break;
-        if (await isVisible(one, access, caller)) listed.push(await shown(one));
+      for (const one of running) await list(one);
+      const ids = new Set(running.map(({ id }) => id));
+      const pageLength = access.all ? limit : Math.max(limit, shortestPage);
+      let before: number | null = active === true ? null : Number.MAX_SAFE_INTEGER;
+      for (let read = 0; before !== null && listed.length < limit && read < mostRead; read += pageLength) {
+        const filter = { open: false, limit: pageLength, before };
+        before = await shares.measuredRead(caller, 0, async () => {
+          const page = await store.curtailments.list(filter);
+          for (const each of page) if (!ids.has(each.id)) await list(endOf(each));
+          return page.at(-1)?.id ?? null;
+        });
       }
       listed.sort((one, other) => other.id - one.id);
       return listed;
@@ -212,6 +221,10 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     },
   };
 }
+
+/** Curtailments that are over and read for a list, of which a user of some groups may see few: at once at least, and at most. */
+const shortestPage = 100;
+const mostRead = 2_000;
 
 const noRigs: ReadonlyMap<number, StoredCurtailedRig> = new Map();
 

@@ -134,3 +134,27 @@ test("users who do not see all rigs of a curtailment neither see nor begin it", 
   expect(await get(own.id)).toMatchObject({ actor: "anna", rigs: { total: 1 } });
   await bench.idle();
 });
+
+test("the list of a user of some groups is full although others have begun and ended many since", async () => {
+  const { bench, service, ids, turn } = await curtailmentBench([axeos, axeos]);
+  const [first = 0, second = 0] = ids;
+  const group = (await service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
+  await service.changeMiner({ id: first, group }, caller);
+  const user = { id: 0, name: "anna", privilege: "control" as const, groups: [group] };
+  const anna = { actor: "anna", userId: (await service.saveUser(user, caller)).id };
+  await turn(10);
+  const own = await service.startCurtailment({ ...all, scope: { groups: ["Hall"] }, reason: "peak" }, caller);
+  await service.releaseCurtailment({ id: own.id }, caller);
+  await bench.idle();
+  const { curtailments } = bench.store;
+  const row = await curtailments.get(own.id);
+  const rig = (await curtailments.rigs(own.id)).get(first);
+  if (row === undefined || rig === undefined) throw new Error("not stored");
+  for (let n = 0; n < 250; n += 1) await curtailments.add({ ...row, key: null }, new Map([[second, rig]]));
+  expect((await service.listCurtailments({ limit: 2 }, anna)).map(({ id }) => id)).toEqual([own.id]);
+  expect((await service.listCurtailments({ limit: 2 }, caller)).map(({ id }) => id)).toEqual([
+    own.id + 250,
+    own.id + 249,
+  ]);
+  expect(await service.listCurtailments({ limit: 2, active: true }, caller)).toEqual([]);
+});
