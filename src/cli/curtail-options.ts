@@ -6,13 +6,16 @@ import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { quantityIn } from "../contract/quantity.ts";
 import type { Input } from "../contract/service.ts";
 
-/** What is curtailed, as the options of `curtail preview` and `curtail start` say it. */
-export interface WantedOptions {
-  readonly plan?: string;
+export interface TargetOptions {
   readonly reduce?: string;
   readonly limit?: string;
   readonly share?: string;
   readonly all?: true;
+}
+
+/** What is curtailed: the options of `curtail preview` and `curtail start`. */
+export interface WantedOptions extends TargetOptions {
+  readonly plan?: string;
   readonly places?: string[];
   readonly groups?: string[];
   readonly tags?: string[];
@@ -20,13 +23,16 @@ export interface WantedOptions {
   readonly level?: (typeof curtailmentLevels)[number];
 }
 
-export function withWantedOptions(command: Command): Command {
-  return command
-    .option("--plan <key>", "a plan; a target replaces that of the plan")
-    .option("--reduce <power>", "less than now, such as 2MW, 500kW or 900 (W)")
+/** `from`: what a target is less than. */
+export const withTargetOptions = (command: Command, from: string): Command =>
+  command
+    .option("--reduce <power>", `less than ${from}, such as 2MW, 500kW or 900 (W)`)
     .option("--limit <power>", "what the rigs may take together, such as 500kW")
-    .option("--share <percent>", "less than now, such as 50%")
-    .option("--all", "stop all of them")
+    .option("--share <percent>", `less than ${from}, such as 50%`)
+    .option("--all", "stop all of them");
+
+export const withWantedOptions = (command: Command): Command =>
+  withTargetOptions(command.option("--plan <key>", "a plan; a target replaces that of the plan"), "now")
     .option("--places <paths...>", "rigs of these places, such as Texas/B1; without places, groups and tags: all rigs")
     .option("--groups <names...>", "rigs of these groups")
     .option("--tags <names...>", "rigs with one of these tags")
@@ -36,7 +42,6 @@ export function withWantedOptions(command: Command): Command {
         curtailmentLevels,
       ),
     );
-}
 
 type Wanted = Input<"previewCurtailment">;
 
@@ -56,8 +61,24 @@ export function wantedFrom(options: WantedOptions): Wanted {
   return { plan, target, order, level, ...(isScoped ? { scope: { places, groups, tags } } : {}) };
 }
 
+/**
+ * A new target, and a new end, which `never` removes. `now`: epoch ms. Throws `input.invalid` with every option that is wrong, or
+ * if none is given.
+ */
+export function changesFrom(
+  { until, ...options }: TargetOptions & { readonly until?: string },
+  now: number,
+): Pick<Input<"changeCurtailment">, "target" | "until"> {
+  const mistakes: Mistake[] = [];
+  const target = targetFrom(options, mistakes);
+  if (target === undefined && until === undefined && mistakes.length === 0)
+    mistakes.push({ path: "--until", message: "give a new end, or one of --reduce, --limit, --share and --all" });
+  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "Nothing was changed:", { errors: mistakes });
+  return { target, until: until === "never" ? null : until === undefined ? undefined : untilFrom(until, now) };
+}
+
 /** Not more than one of the four. */
-function targetFrom(options: WantedOptions, mistakes: Mistake[]): CurtailmentTarget | undefined {
+function targetFrom(options: TargetOptions, mistakes: Mistake[]): CurtailmentTarget | undefined {
   const { reduce, limit, share, all } = options;
   const given = Object.entries({ reduce, limit, share, all }).flatMap(([key, value]) =>
     value === undefined ? [] : `--${key}`,

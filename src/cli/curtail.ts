@@ -5,7 +5,15 @@ import { Duration } from "../contract/duration.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isColoured } from "./colours.ts";
 import { confirm } from "./confirm.ts";
-import { untilFrom, type WantedOptions, wantedFrom, withWantedOptions } from "./curtail-options.ts";
+import {
+  changesFrom,
+  type TargetOptions,
+  untilFrom,
+  type WantedOptions,
+  wantedFrom,
+  withTargetOptions,
+  withWantedOptions,
+} from "./curtail-options.ts";
 import { curtailmentLine, curtailmentTable, planTable, previewText, reportText } from "./curtail-text.ts";
 import { failing } from "./failure.ts";
 import { caller, examples, type ServiceOptions, serviceCommand, withService } from "./service-options.ts";
@@ -19,6 +27,10 @@ interface StartOptions extends WantedOptions, JsonOption {
   readonly reason: string;
   readonly until?: string;
   readonly requestKey?: string;
+}
+
+interface ChangeOptions extends TargetOptions, JsonOption {
+  readonly until?: string;
 }
 
 interface AskingOptions extends JsonOption {
@@ -58,6 +70,18 @@ export function curtailCommand(): Command {
       .description("Lists the curtailments, newest first.")
       .option("--active", "only those that are not over")
       .action(failing(list)),
+    withTargetOptions(
+      serviceCommand(
+        "change",
+        "rigbridge curtail change 7 --reduce 3MW --until 20:00",
+        "rigbridge curtail change 7 --until never",
+      ),
+      "when it began",
+    )
+      .description("Changes the target or the end of a curtailment; its rigs follow at once.")
+      .argument("<id>", "id of the curtailment", idIn)
+      .option("--until <time>", "when it ends automatically, as for start; never: when it is ended")
+      .action(failing(change)),
     serviceCommand("end", "rigbridge curtail end 7")
       .description("Ends a curtailment: its rigs get back the power that they had.")
       .argument("<id>", "id of the curtailment", idIn)
@@ -125,6 +149,11 @@ async function list({ active, json, ...options }: JsonOption & { readonly active
   if (json) printJson(listed);
   else if (listed.length === 0) console.log(active ? "No curtailment is under way." : "There are no curtailments.");
   else console.log(curtailmentTable(listed, isColoured(process.stdout)).join("\n"));
+}
+
+async function change(id: number, options: ChangeOptions): Promise<void> {
+  const changes = changesFrom(options, Date.now());
+  print(await withService(options, (service) => service.changeCurtailment({ id, ...changes }, caller)), options);
 }
 
 async function end(id: number, options: JsonOption): Promise<void> {

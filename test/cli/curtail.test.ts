@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "@jest/globals";
-import { untilFrom, wantedFrom } from "../../src/cli/curtail-options.ts";
+import { changesFrom, untilFrom, wantedFrom } from "../../src/cli/curtail-options.ts";
 import { caller, closeBenches } from "../service/bench.ts";
 import { whatsminer } from "../service/curtailment/curtailment-bench.ts";
 import { command, rigbridge } from "./command.ts";
@@ -31,6 +31,14 @@ test("a curtailment is previewed, started, listed, ended and reported", async ()
   expect(JSON.parse(again.stdout)).toMatchObject({ id: 1, reason: "peak", until: expect.stringMatching(/^20/) });
   expect((await curtail("list", "--active")).stdout).toMatch(
     /^Id +State +Began +Now +Target +Rigs +Reason\n +1 +curtailing +\d\d-\d\d \d\d:\d\d .* 0\/2 +peak\n$/,
+  );
+  const changed = await curtail("change", "1", "--share", "50%", "--until", "never", "--json");
+  expect(JSON.parse(changed.stdout)).toMatchObject({ id: 1, target: { share: 50 }, until: null });
+  expect((await curtail("change", "1", "--until", "3h")).stdout).toMatch(
+    /^Curtailment 1: [a-z]+, .* of 2 rigs, target /,
+  );
+  expect((await curtail("change", "1")).stderr).toBe(
+    "Nothing was changed:\n  --until: give a new end, or one of --reduce, --limit, --share and --all\n",
   );
   expect((await curtail("end", "1")).stdout).toMatch(/^Curtailment 1: (?:restoring|ended), /);
   expect((await curtail("report", "1")).stdout).toMatch(/^Curtailment 1: .*\n {2}Reason +peak \(http\)\n/);
@@ -90,5 +98,11 @@ test("options become the request, with powers in W and times from now", () => {
   const next = new Date(untilFrom("00:00", now));
   expect([next.getHours(), next.getMinutes(), next.getTime() > now]).toEqual([0, 0, true]);
   expect(untilFrom("2026-05-01T18:00:00Z", now)).toBe("2026-05-01T18:00:00Z");
+  expect(changesFrom({ reduce: "3MW", until: "2h" }, now)).toEqual({
+    target: { reduce: 3_000_000 },
+    until: "2026-05-01T14:00:00.000Z",
+  });
+  expect(changesFrom({ until: "never" }, now)).toEqual({ until: null });
+  expect(() => changesFrom({ all: true, share: "50%" }, now)).toThrow("Nothing was changed:");
   expect(() => untilFrom("tomorrow", now)).toThrow("--until: must be like 2h, 18:00 or 2026-05-01T18:00:00Z");
 });

@@ -76,7 +76,26 @@ test("a plan is added, changed, tried, and begun after its preview; its curtailm
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await overflow(page)).toBe(0);
   expect(await axe(page)).toEqual([]);
+  // Another target and end, from its card and from its own page; a mistake stays at its field.
+  await card.getByRole("button", { name: "Change" }).click();
+  await dialog.getByText(/^Target: /).waitFor();
+  await dialog.getByLabel("Until when").fill("2020-01-01T00:00");
+  await dialog.getByLabel("Kilowatts").fill("3");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("must be in the future").first().waitFor();
+  expect(await overflow(page)).toBe(0);
+  expect(await axe(page, ["dark"])).toEqual([]);
+  await dialog.getByLabel("Until when").fill("2099-01-01T00:00");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await card.getByText("3,000 W less").waitFor();
   await page.setViewportSize({ width: 1440, height: 900 });
+  await card.getByRole("link", { name: "Report" }).click();
+  await page.getByRole("button", { name: "Change" }).click();
+  await dialog.getByLabel("Until when").fill("");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The curtailment is changed").waitFor();
+  expect((await dashboard.service.getCurtailment({ id: 2 }, { actor: "test" })).until).toBeNull();
+  await page.getByRole("main").getByRole("link", { name: "Curtailment" }).click();
   await card.getByRole("button", { name: "End" }).click();
   await dialog.getByText("Its rigs get back the power that they had.").waitFor();
   await dialog.getByRole("button", { name: "End" }).click();

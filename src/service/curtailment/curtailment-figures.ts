@@ -4,14 +4,6 @@ import type { PowerRank } from "../power/precedence.ts";
 /** W by which rigs that took so much may miss their target: sums of measured powers are not exact. */
 export const toleranceOf = (baseline: number): number => Math.max(2, 0.005 * baseline);
 
-/** W that the rigs of a curtailment may take; null: they all stop. */
-export function targetWatts({ target, baseline }: Pick<StoredCurtailment, "target" | "baseline">): number | null {
-  if (target.all === true) return null;
-  if (target.limit !== undefined) return target.limit;
-  if (target.share !== undefined) return baseline * (1 - target.share / 100);
-  return Math.max(0, baseline - (target.reduce ?? 0));
-}
-
 /** `moved` of a curtailment whose target was just changed. */
 export const raisedTarget = 0;
 

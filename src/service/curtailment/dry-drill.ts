@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { targetWatts } from "../../contract/target-watts.ts";
 import type { StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
-import { rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
+import { rankOfCurtailment, toleranceOf } from "./curtailment-figures.ts";
 import { type SheddingRig, shed } from "./curtailment-law.ts";
 import { exemptPlaces, rigsIn, type ScopeContext, type ScopeRig, sheddingRig } from "./scope-rigs.ts";
 
@@ -29,7 +30,7 @@ export async function drilledRows(
       if (error.code === "rig.unreachable") rows.set(each.entry.facts.id, rowOf(each, "away", 0, error.message));
     }
   const aim = {
-    target: targetWatts(wanted),
+    target: targetWatts(wanted.target, wanted.baseline),
     level: wanted.level,
     tolerance: toleranceOf(wanted.baseline),
     allowance: Number.POSITIVE_INFINITY,

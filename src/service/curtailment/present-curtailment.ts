@@ -1,8 +1,9 @@
 import type { CurtailedRig, Curtailment, CurtailmentReport } from "../../contract/curtailment.ts";
+import { targetWatts } from "../../contract/target-watts.ts";
 import { briefOf } from "../../fleet/state.ts";
 import type { StoredCurtailedRig, StoredCurtailment, StoredCurtailmentSample } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import { countsOf, targetWatts } from "./curtailment-figures.ts";
+import { countsOf } from "./curtailment-figures.ts";
 import { meteredShed } from "./metered-energy.ts";
 import type { Observed } from "./observed-power.ts";
 
@@ -26,7 +27,7 @@ export function presentCurtailment(shown: ShownCurtailment): Curtailment {
   const { id, row, rigs, observed, total, isAble, isReached, slowest } = shown;
   const { plan, reason, cause, actor, drill, safety, scope, order, level, ramp, restore, state, baseline } = row;
   const counts = { ...noRigs, ...(row.counts ?? countsOf(rigs)) };
-  const target = targetWatts(row) ?? 0;
+  const target = targetWatts(row.target, row.baseline) ?? 0;
   const isMoving = counts.due + counts.sent > 0;
   return {
     id,
@@ -94,7 +95,7 @@ const hourMs = 3_600_000;
  * measured.
  */
 export function shedEnergy(
-  { started, ended, reached, baseline, ...rest }: StoredCurtailment,
+  { started, ended, reached, baseline, target: wanted }: StoredCurtailment,
   measured: StoredCurtailment["measured"],
   samples: readonly StoredCurtailmentSample[],
 ): CurtailmentReport["shed"] {
@@ -109,7 +110,7 @@ export function shedEnergy(
     byMeter: metered?.energy ?? null,
     meterSeen: metered?.seen ?? null,
     meterBy: metered?.by ?? null,
-    shortfall: shortfallOf(samples, reached ?? started, until, targetWatts({ ...rest, baseline }) ?? 0),
+    shortfall: shortfallOf(samples, reached ?? started, until, targetWatts(wanted, baseline) ?? 0),
   };
 }
 

@@ -2,8 +2,9 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { CurtailmentPreview, CurtailmentTarget } from "../../contract/curtailment.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Scope } from "../../contract/rules.ts";
+import { targetWatts } from "../../contract/target-watts.ts";
 import { PreviewSums } from "../automation/bulk-preview.ts";
-import { targetWatts, toleranceOf } from "./curtailment-figures.ts";
+import { toleranceOf } from "./curtailment-figures.ts";
 import { type SheddingRig, shed } from "./curtailment-law.ts";
 import { exemptPlaces, type Manner, rigsIn, type ScopeContext, sheddingRig } from "./scope-rigs.ts";
 
@@ -41,7 +42,7 @@ export async function previewOf(wanted: PreviewedCurtailment, context: ScopeCont
       sums.leaveOut(error);
     }
   }
-  const limit = targetWatts({ target, baseline: now });
+  const limit = targetWatts(target, now);
   const sheds = shed(candidates, others, {
     target: limit,
     level: manner.level,

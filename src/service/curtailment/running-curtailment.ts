@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
 import { Background, Mutex } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { targetWatts } from "../../contract/target-watts.ts";
 import { coded } from "../../messages/coded.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import { curtailmentActor, type PowerRank, powerCommandOf } from "../power/precedence.ts";
 import { advance, advanceBack, isHeld, type RigView } from "./curtailed-rig.ts";
 import { CurtailedRigs } from "./curtailed-rigs.ts";
-import { countsOf, rankOfCurtailment, targetWatts, toleranceOf } from "./curtailment-figures.ts";
+import { countsOf, rankOfCurtailment, toleranceOf } from "./curtailment-figures.ts";
 import { rampAllowance, type SheddingRig, shed } from "./curtailment-law.ts";
 import { silentFactor } from "./limit-law.ts";
 import { type Observed, ObservedPower } from "./observed-power.ts";
@@ -286,7 +287,7 @@ export class RunningCurtailment implements OtherCurtailment {
   /** W that the rigs may take so that what the meter shows besides them fits, too. */
   #rigTarget(): number | null {
     const { meter, rigs } = this.#power.now;
-    const target = targetWatts(this.#row);
+    const target = targetWatts(this.#row.target, this.#row.baseline);
     if (target === null || this.#row.target.limit === undefined) return target;
     // While its meter is silent, the sum of its rigs counts, and a little more.
     if (meter === null) return metersOf(this.#row.scope, this.#context).length > 0 ? target / silentFactor : target;

@@ -9,6 +9,7 @@ import { Card, Tile, Tiles } from "../../parts/page.tsx";
 import { Age, Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { ChangeButton } from "./change-button.tsx";
 import { ReasonText } from "./reason-text.tsx";
 import { rigStateNames, rigStates, scopeText, targetText, toneOf } from "./words.ts";
 
@@ -74,6 +75,7 @@ export function CurtailmentCard({ curtailment, onChanged }: CardProps) {
             {t.curtailment.report}
           </a>
         ) : null}
+        <ChangeButton curtailment={curtailment} onChanged={onChanged} />
         {state !== "restoring" && may("endCurtailment") ? (
           <button type="button" class="button" onClick={() => setAsks("end")}>
             {t.curtailment.end}

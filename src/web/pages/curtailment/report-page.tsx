@@ -13,6 +13,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { usePoll } from "../../parts/use-poll.ts";
 import { link } from "../../route.ts";
+import { ChangeButton } from "./change-button.tsx";
 import { ReasonText } from "./reason-text.tsx";
 import { rigStates, targetText, toneOf } from "./words.ts";
 import "./curtailment.css";
@@ -36,6 +37,7 @@ export default function ReportPage() {
           <a class="button" href={link("curtailment")}>
             <Icon name="back" /> {t.curtailment.title}
           </a>
+          {curtailment === undefined ? null : <ChangeButton curtailment={curtailment} onChanged={report.reload} />}
           <a
             class="button"
             href={addressOf("getCurtailmentReport", { id, format: "csv", bom: true })}
@@ -64,7 +66,7 @@ interface ReportProps {
 
 function Report({ report, known }: ReportProps) {
   const { curtailment, shed, rigs } = report;
-  const { state, target, started, reached, ended, power: watts } = curtailment;
+  const { state, target, started, until, reached, ended, power: watts } = curtailment;
   return (
     <>
       <Card title={targetText(target)} actions={<Mark tone={toneOf[state]}>{t.curtailment.states[state]}</Mark>}>
@@ -72,6 +74,11 @@ function Report({ report, known }: ReportProps) {
           <span>
             {t.curtailment.began} <time dateTime={started}>{dateTime(started)}</time>
           </span>
+          {ended !== null || until === null ? null : (
+            <span>
+              {t.curtailment.until} <time dateTime={until}>{dateTime(until)}</time>
+            </span>
+          )}
           {ended === null ? null : (
             <span>
               {t.curtailment.ended} <time dateTime={ended}>{dateTime(ended)}</time>
