@@ -1,6 +1,6 @@
 import type { StoredCurtailedRig } from "../../store/index.ts";
 
-/** What the last reading of a rig says. */
+/** What the last reading of a rig shows. */
 export interface RigView {
   /** Epoch ms of the reading; null: it was never read. */
   readonly at: number | null;
@@ -34,10 +34,10 @@ export function shows({ draw, mining, setting }: RigView, wanted: number): boole
 /** W that a stopped rig may take for its fans and its controller. */
 const idleMost = 250;
 
-/** What is to be done with a rig: told again, or reported. */
+/** What is to be done with a rig: its command is sent again, or it is reported. */
 export interface RigTurn {
   readonly row: StoredCurtailedRig;
-  /** It does not do what it was told, and is not told again. */
+  /** It does not follow its command, which is not sent again. */
   readonly gaveUp?: "silent" | "wakes";
 }
 

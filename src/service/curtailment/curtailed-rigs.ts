@@ -12,7 +12,7 @@ export class CurtailedRigs {
     this.#mended = mended;
   }
 
-  /** In the order in which they were first told something. */
+  /** In the order in which they were first chosen. */
   get all(): ReadonlyMap<number, StoredCurtailedRig> {
     return this.#all;
   }

@@ -31,7 +31,7 @@ const pruneMs = 86_400_000;
 const readAtOnce = 64;
 const keptMs = 730 * 86_400_000;
 
-/** All curtailments that are not over, and the turns in which they tell their rigs what to take. */
+/** All curtailments that are not over, and the turns in which they send their rigs commands. */
 export class Curtailments {
   readonly #context: CurtailmentsContext;
   readonly #running = new Map<number, RunningCurtailment>();
@@ -84,7 +84,7 @@ export class Curtailments {
     return this.#running.get(id) ?? { id, row };
   }
 
-  /** Reads the rigs of a scope, and stores what would be told to each; nothing is sent. Throws store.full. */
+  /** Reads the rigs of a scope, and stores the command that each would be sent; nothing is sent. Throws store.full. */
   async dryDrill(wanted: NewCurtailment): Promise<StoredEnd> {
     const { curtailments, registry, now } = this.#context;
     const started = Math.round(now());
@@ -220,7 +220,7 @@ export class Curtailments {
     if (monotonicNow() < this.#restsUntil) return;
     const began = monotonicNow();
     for (const each of this.running) await this.turnOf(each);
-    // While rigs are told something, the next ones do not wait for long.
+    // While rigs are sent commands, the next ones do not wait for long.
     const isMoving = this.running.some(({ row }) => row.state !== "holding");
     this.#restsUntil = monotonicNow() + (isMoving ? 1 : restFactor) * (monotonicNow() - began);
     if (Math.abs(now() - this.#prunedAt) < pruneMs) return;

@@ -10,7 +10,7 @@ type Drilled = Pick<
   "scope" | "order" | "level" | "ramp" | "urgent" | "safety" | "cause" | "target" | "baseline"
 >;
 
-/** What each rig would be told by its reading, and which do not answer. */
+/** The command that each rig would be sent by its reading, and which rigs do not answer. */
 export async function drilledRows(
   wanted: Drilled,
   context: ScopeContext,

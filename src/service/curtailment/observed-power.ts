@@ -1,6 +1,8 @@
+import { targetWatts } from "../../contract/target-watts.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import type { StoredCurtailment, StoredMeter } from "../../store/index.ts";
 import type { CurtailedRigs } from "./curtailed-rigs.ts";
+import { silentFactor } from "./limit-law.ts";
 import { meterFrom, meterUntil, withReading } from "./metered-energy.ts";
 import { RigEnergy, type RigPower } from "./rig-energy.ts";
 import { assumedPower, meteredPower, metersOf, type ScopeContext, type ScopeRig } from "./scope-rigs.ts";
@@ -118,6 +120,16 @@ export class ObservedPower {
   #until(end: number, meter: StoredMeter): StoredMeter {
     const device = this.#context.devices.find(meter.key);
     return device === undefined ? meter : meterUntil(end, meter, device.longestGapMs);
+  }
+
+  /** W that the rigs may take so that what the meter shows besides them fits, too; null: they all stop. */
+  rigTarget({ scope, target, baseline }: StoredCurtailment): number | null {
+    const { meter, rigs } = this.#now;
+    const watts = targetWatts(target, baseline);
+    if (watts === null || target.limit === undefined) return watts;
+    // While its meter is silent, the sum of its rigs counts, and a little more.
+    if (meter === null) return metersOf(scope, this.#context).length > 0 ? watts / silentFactor : watts;
+    return watts - Math.max(0, meter - rigs);
   }
 
   /** W that a rig took before it could no longer be reached. */

@@ -228,7 +228,7 @@ const mostRead = 2_000;
 
 const noRigs: ReadonlyMap<number, StoredCurtailedRig> = new Map();
 
-/** Rigs that one that is over told something. */
+/** Rigs of one that is over. */
 const totalOf = ({ counts }: StoredCurtailment): number =>
   Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
 

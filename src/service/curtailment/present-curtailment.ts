@@ -63,7 +63,7 @@ export function presentCurtailment(shown: ShownCurtailment): Curtailment {
 
 const noRigs = countsOf(new Map());
 
-/** The rigs of a curtailment, in the order in which they were told. */
+/** The rigs of a curtailment, in the order in which they were chosen. */
 export const presentRigs = (
   rigs: ReadonlyMap<number, StoredCurtailedRig>,
   registry: Pick<MinerRegistry, "find">,

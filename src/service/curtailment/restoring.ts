@@ -4,7 +4,7 @@ import { isHeld } from "./curtailed-rig.ts";
 import type { CurtailedRigs } from "./curtailed-rigs.ts";
 import { raisedTarget, rankOfCurtailment } from "./curtailment-figures.ts";
 import { givenBack, type HeldRig, rampAllowance, spreadOver } from "./curtailment-law.ts";
-import type { ScopeContext, ScopeRig } from "./scope-rigs.ts";
+import type { FindRig, ScopeContext, ScopeRig } from "./scope-rigs.ts";
 
 /** Another curtailment that may hold a rig. */
 export interface OtherCurtailment {
@@ -30,9 +30,7 @@ const calmMs = 60_000;
 /** Share of a target that stays free when rigs are given back power. */
 const calmShare = 0.02;
 
-type Found = (minerId: number) => ScopeRig | null;
-
-/** Which rigs of a curtailment are given back their power next: marks them, and says whether all have theirs. */
+/** Which rigs of a curtailment are given back their power next: marks them, and returns whether all have theirs. */
 export class Restoring {
   readonly #rigs: CurtailedRigs;
   readonly #context: RestoringContext;
@@ -52,7 +50,7 @@ export class Restoring {
   }
 
   /** Once it has ended. `free`: rigs that may be sent a command now. True when no rig is left. */
-  afterEnd(row: StoredCurtailment, find: Found, free: number): boolean {
+  afterEnd(row: StoredCurtailment, find: FindRig, free: number): boolean {
     const { restore, ended, released } = row;
     const { now } = this.#context;
     const begins = (ended ?? 0) + restore.wait * 1000;
@@ -75,7 +73,7 @@ export class Restoring {
   }
 
   /** While it lasts: the last ones first, if the target has had room for them for some time. True if any is marked. */
-  withinTarget(row: StoredCurtailment, target: number, expected: number, find: Found): boolean {
+  withinTarget(row: StoredCurtailment, target: number, expected: number, find: FindRig): boolean {
     const { now } = this.#context;
     const isMoving = this.#rigs.some(({ state }) => state === "due" || state === "sent" || state === "restoring");
     const room = target * (1 - calmShare) - expected;
@@ -97,7 +95,7 @@ export class Restoring {
   }
 
   /** The rigs that may have their power back while it lasts, the last ones first: nobody else holds them. */
-  #returnable(row: StoredCurtailment, find: Found): HeldRig[] {
+  #returnable(row: StoredCurtailment, find: FindRig): HeldRig[] {
     const { others, holds } = this.#context;
     const all = others();
     return this.#rigs
@@ -123,7 +121,7 @@ export class Restoring {
     this.#rigs.set(minerId, { ...rig, state: "restoring", sent: null, tries: 0 });
   }
 
-  /** Rigs that were never told anything, and all if nothing is given back. */
+  /** Rigs that were never sent a command, and all if nothing is given back. */
   #release(all: boolean): void {
     for (const id of this.#rigs.those((rig) => isHeld(rig) && (all || rig.sent === null))) {
       const rig = this.#rigs.get(id);
@@ -146,7 +144,7 @@ export class Restoring {
       this.#rigs.set(minerId, { ...rig, state, message });
       return false;
     };
-    if (found === null) return leave("released", "It is no miner of this service any more");
+    if (found === null) return leave("released", "It is no longer a miner of this service");
     const { entry } = found;
     if (orders.isOpen(minerId)) return false;
     if (!found.view.reachable) {

@@ -58,7 +58,7 @@ export class RigOrders {
     return { setpoint: of(["throttle", "power_limit", "mode"]), off: of(["mining"]) };
   }
 
-  /** W that count for a rig: what it was told, as long as it may not show it yet, or what it takes. */
+  /** W that count for a rig: what it was sent, as long as it may not show it yet, or what it takes. */
   expected(minerId: number, { reachable, draw }: RigView): number {
     const known = reachable ? (draw ?? 0) : 0;
     const order = this.#orders.get(minerId);
@@ -66,7 +66,7 @@ export class RigOrders {
     return order.raises ? Math.max(known, order.watts) : Math.min(known, order.watts);
   }
 
-  /** Its readings show what it was told. */
+  /** Its readings show what it was sent. */
   shown(minerId: number): void {
     if (!this.isOpen(minerId)) this.#orders.delete(minerId);
   }

@@ -1,29 +1,17 @@
 import type { Logger } from "pino";
-import { Background, Mutex } from "../../async/index.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
-import { targetWatts } from "../../contract/target-watts.ts";
-import { coded } from "../../messages/coded.ts";
+import { Mutex } from "../../async/index.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
-import { curtailmentActor, type PowerRank, powerCommandOf } from "../power/precedence.ts";
-import { advance, advanceBack, isHeld, type RigView } from "./curtailed-rig.ts";
+import { type PowerRank, powerCommandOf } from "../power/precedence.ts";
+import { isHeld } from "./curtailed-rig.ts";
 import { CurtailedRigs } from "./curtailed-rigs.ts";
 import { countsOf, rankOfCurtailment, toleranceOf } from "./curtailment-figures.ts";
-import { rampAllowance, type SheddingRig, shed } from "./curtailment-law.ts";
-import { silentFactor } from "./limit-law.ts";
+import { Lowering } from "./lowering.ts";
 import { type Observed, ObservedPower } from "./observed-power.ts";
 import { gainOf, type OtherCurtailment, Restoring } from "./restoring.ts";
-import {
-  exemptPlaces,
-  isIn,
-  type Manner,
-  metersOf,
-  rigsIn,
-  type ScopeContext,
-  type ScopeRig,
-  scopeRig,
-  sheddingRig,
-} from "./scope-rigs.ts";
+import { RigCommands } from "./rig-commands.ts";
+import { noticeKey, RigProgress } from "./rig-progress.ts";
+import { type FindRig, isIn, rigsIn, type ScopeContext, type ScopeRig, scopeRig } from "./scope-rigs.ts";
 
 export interface RunningContext extends ScopeContext {
   readonly log: Logger;
@@ -40,15 +28,18 @@ export interface RunningContext extends ScopeContext {
 /** ms between two samples while power changes, and while it does not. */
 const sampleMs = { moving: 10_000, holding: 60_000 };
 
-/** One curtailment that is not over: what its rigs are told, turn by turn. */
+/** One curtailment that is not over: its turns, and what is stored of it. */
 export class RunningCurtailment implements OtherCurtailment {
   readonly id: number;
   readonly #context: RunningContext;
   #row: StoredCurtailment;
   readonly #rigs: CurtailedRigs;
-  readonly #restoring: Restoring;
-  #isRowChanged = false;
   readonly #power: ObservedPower;
+  readonly #progress: RigProgress;
+  readonly #lowering: Lowering;
+  readonly #restoring: Restoring;
+  readonly #commands: RigCommands;
+  #isRowChanged = false;
   #sampledAt = Number.NEGATIVE_INFINITY;
   /** Rigs that could still give up power, and whether the target is reached, as of the last turn. */
   #able = 0;
@@ -57,8 +48,6 @@ export class RunningCurtailment implements OtherCurtailment {
   #turning: Promise<void> | null = null;
   /** A turn, or a change by somebody. */
   readonly #turns = new Mutex();
-  readonly #sending = new Background();
-  #open = 0;
   #isClosed = false;
 
   constructor(
@@ -71,8 +60,12 @@ export class RunningCurtailment implements OtherCurtailment {
     this.#row = row;
     this.#rigs = new CurtailedRigs(rigs, (minerId) => context.notices.close(noticeKey(id, minerId)));
     this.#context = context;
-    this.#restoring = new Restoring(this.#rigs, { ...context, others: () => context.others(this) });
+    const withOthers = { ...context, others: () => context.others(this) };
     this.#power = new ObservedPower(row, this.#rigs, context);
+    this.#progress = new RigProgress(id, this.#rigs, context);
+    this.#lowering = new Lowering(this.#rigs, this.#power, withOthers);
+    this.#restoring = new Restoring(this.#rigs, withOthers);
+    this.#commands = new RigCommands(id, this.#rigs, context);
   }
 
   /** Without what was measured since it was last stored. */
@@ -170,7 +163,7 @@ export class RunningCurtailment implements OtherCurtailment {
 
   async settled(): Promise<void> {
     await this.#turning;
-    await this.#sending.settled();
+    await this.#commands.settled();
   }
 
   /** Sends nothing more, and stores what it knows. */
@@ -191,13 +184,14 @@ export class RunningCurtailment implements OtherCurtailment {
     const inScope = await rigsIn(this.#row.scope, this.#row.order, this.#context);
     const rigs = inScope.filter(({ entry }) => sees(entry.facts.groupId));
     const byId = new Map(rigs.map((each) => [each.entry.facts.id, each]));
-    const find = (minerId: number): ScopeRig | null => byId.get(minerId) ?? this.#outside(minerId);
+    const find: FindRig = (minerId) => byId.get(minerId) ?? this.#outside(minerId);
     this.#total = rigs.length;
     if (this.#power.turn(this.#row, rigs, now())) this.#isRowChanged = true;
-    this.#advance(find);
+    this.#progress.advance(this.#row, find);
     if (this.#row.ended === null) this.#lower(rigs, find);
-    else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#open)) this.#close(now());
-    const sending = this.#chosen(find);
+    else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#commands.open))
+      this.#close(now());
+    const sending = this.#isClosed ? [] : this.#commands.choose(this.#row, find, this.#restoring.waiting);
     try {
       await this.#restoring.storeHeirs();
       await this.#save();
@@ -213,114 +207,15 @@ export class RunningCurtailment implements OtherCurtailment {
     return this.#save();
   }
 
-  /** What the readings show of each rig that was told something. */
-  #advance(find: (minerId: number) => ScopeRig | null): void {
-    const { now, orders } = this.#context;
-    for (const [minerId, rig] of this.#rigs.all) {
-      if (!isUnderWay(rig)) continue;
-      const found = find(minerId);
-      const seconds = found === null ? null : orders.seconds(found.entry);
-      const patienceMs = 1000 * Math.max(seconds?.off ?? 0, seconds?.setpoint ?? 0);
-      const step = { now: now(), patienceMs, isOpen: orders.isOpen(minerId) };
-      const { row, gaveUp } =
-        rig.state === "restoring"
-          ? advanceBack(rig, found?.view ?? absent, step)
-          : this.#row.ended === null
-            ? advance(rig, found?.view ?? absent, step)
-            : { row: rig };
-      if (row.state === "reached" || row.state === "restored") orders.shown(minerId);
-      if (found === null)
-        this.#rigs.set(minerId, { ...rig, state: "released", message: "It is no miner of this service any more" });
-      // While it lasts, it is tried again once there is still room for it.
-      else if (rig.state === "restoring" && gaveUp !== undefined && this.#row.ended === null)
-        this.#rigs.set(minerId, { ...row, state: "reached", gaveUp: false });
-      else {
-        if (row !== rig) this.#rigs.set(minerId, row);
-        if (gaveUp !== undefined) this.#report(minerId, row, gaveUp);
-      }
-    }
-  }
-
   /** Chooses rigs to lower, or to give back some power. */
-  #lower(rigs: readonly ScopeRig[], find: (minerId: number) => ScopeRig | null): void {
-    const { now } = this.#context;
-    const { ramp, level, started, baseline } = this.#row;
-    const { candidates, others } = this.#candidates(rigs);
-    this.#able = candidates.length;
-    const target = this.#rigTarget();
-    const given = Math.max(0, baseline - this.#power.now.expected);
-    const sheds = shed(candidates, others, {
-      target,
-      level,
-      tolerance: toleranceOf(baseline),
-      allowance: rampAllowance(ramp.wattsPerMinute, Math.abs(now() - started)) - given,
-    });
-    for (const { id, watts } of sheds) this.#tell(id, watts, find(id));
+  #lower(rigs: readonly ScopeRig[], find: FindRig): void {
+    const { able, marked } = this.#lowering.choose(this.#row, rigs, find);
+    this.#able = able;
+    const target = this.#power.rigTarget(this.#row);
     this.#note(target);
-    const isRoom = sheds.length === 0 && target !== null;
-    if (isRoom && this.#restoring.withinTarget(this.#row, target, this.#power.now.expected + this.#power.away, find))
-      this.#change({ moved: now() });
-  }
-
-  /** The rigs that can be told something now, and W of all others. */
-  #candidates(rigs: readonly ScopeRig[]): { readonly candidates: readonly SheddingRig[]; readonly others: number } {
-    const { order, level, ramp, urgent, started } = this.#row;
-    const manner: Manner = { order, level, ramp, urgent, rank: this.rank, since: started };
-    const exempt = exemptPlaces(this.#context.places);
-    const candidates: SheddingRig[] = [];
-    let others = 0;
-    for (const each of rigs) {
-      const { id } = each.entry.facts;
-      const row = this.#rigs.get(id);
-      const isFree = row === undefined || row.state === "restored" || (row.state === "reached" && row.wanted > 0);
-      const candidate =
-        isFree && !this.#context.orders.isOpen(id)
-          ? possible(() => sheddingRig(each, manner, exempt, this.#context))
-          : null;
-      const assumed = this.#power.assumed(this.#row, each);
-      if (candidate !== null) candidates.push({ ...candidate, expected: candidate.expected + assumed });
-      else others += assumed + (row?.state === "due" ? Math.min(each.expected, row.wanted) : each.expected);
-    }
-    return { candidates, others };
-  }
-
-  /** W that the rigs may take so that what the meter shows besides them fits, too. */
-  #rigTarget(): number | null {
-    const { meter, rigs } = this.#power.now;
-    const target = targetWatts(this.#row.target, this.#row.baseline);
-    if (target === null || this.#row.target.limit === undefined) return target;
-    // While its meter is silent, the sum of its rigs counts, and a little more.
-    if (meter === null) return metersOf(this.#row.scope, this.#context).length > 0 ? target / silentFactor : target;
-    return target - Math.max(0, meter - rigs);
-  }
-
-  #tell(minerId: number, watts: number, found: ScopeRig | null): void {
-    if (found === null) return;
-    const known = this.#rigs.get(minerId);
-    const { facts, rig } = found.entry;
-    this.#rigs.set(minerId, {
-      name: facts.name,
-      uid: rig.state.uid,
-      state: "due",
-      before: known?.before ?? this.#before(minerId, found.view),
-      wanted: watts,
-      sent: known?.sent ?? null,
-      gaveUp: false,
-      reached: null,
-      restored: null,
-      tries: 0,
-      wakes: known?.wakes ?? 0,
-      message: "",
-    });
-  }
-
-  /** What a rig had before any curtailment. */
-  #before(minerId: number, { draw, setting }: RigView): StoredCurtailedRig["before"] {
-    for (const other of this.#context.others(this)) {
-      const rig = other.rigs.get(minerId);
-      if (rig !== undefined && (isHeld(rig) || rig.state === "restoring")) return rig.before;
-    }
-    return { power: draw, setting };
+    if (marked > 0 || target === null) return;
+    const taken = this.#power.now.expected + this.#power.away;
+    if (this.#restoring.withinTarget(this.#row, target, taken, find)) this.#change({ moved: this.#context.now() });
   }
 
   /** Notes whether the target is reached. */
@@ -340,81 +235,18 @@ export class RunningCurtailment implements OtherCurtailment {
       this.#rigs.set(minerId, { ...own, before: rig.before });
       return true;
     }
-    const target = this.#rigTarget();
+    const target = this.#power.rigTarget(this.#row);
     const hasRoom = target !== null && this.#power.now.expected + gainOf(rig) <= target;
     if (hasRoom || !isIn(this.#row.scope, entry, this.#context)) return false;
     this.#rigs.set(minerId, { ...rig, state: "reached", tries: 0, wakes: 0 });
     return true;
   }
 
-  /** The rigs whose turn it is, marked as sent: that is stored before they are sent anything. */
-  #chosen(find: (minerId: number) => ScopeRig | null): readonly Sending[] {
-    if (this.#isClosed) return [];
-    const { ramp, restore, urgent } = this.#row;
-    const { orders, now } = this.#context;
-    const sendings: Sending[] = [];
-    const choose = (minerId: number, rig: StoredCurtailedRig, send: () => Promise<string | null>): void => {
-      this.#rigs.set(minerId, {
-        ...rig,
-        state: rig.state === "due" ? "sent" : rig.state,
-        sent: now(),
-        tries: rig.tries + 1,
-      });
-      sendings.push({ minerId, before: rig, send: () => this.#send(minerId, send()) });
-    };
-    for (const id of this.#rigs.those(({ state }) => state === "due")) {
-      const [rig, found] = [this.#rigs.get(id), find(id)];
-      if (this.#open + sendings.length >= ramp.parallel) break;
-      if (rig !== undefined && found?.view.reachable === true)
-        choose(id, rig, () => orders.lower(found.entry, rig.wanted, this.#actor, urgent));
-    }
-    for (const id of this.#restoring.waiting) {
-      const [rig, found] = [this.#rigs.get(id), find(id)];
-      if (this.#open + sendings.length >= restore.parallel) break;
-      if (rig !== undefined && found !== null)
-        choose(id, rig, () => orders.raise(found.entry, rig.before.setting, rig.before.power ?? 0, this.#actor));
-    }
-    return sendings;
-  }
-
-  get #actor(): string {
-    return curtailmentActor(this.id, this.rank);
-  }
-
-  #send(minerId: number, sending: Promise<string | null>): void {
-    this.#open += 1;
-    const ended = sending.then((why) => {
-      this.#open -= 1;
-      const rig = this.#rigs.get(minerId);
-      if (why !== null && rig !== undefined && (rig.state === "sent" || rig.state === "restoring"))
-        this.#rigs.set(minerId, { ...rig, message: why });
-    });
-    void this.#sending.add(ended);
-  }
-
-  /** A rig that is not in the scope any more. */
+  /** A rig that is no longer in the scope. */
   #outside(minerId: number): ScopeRig | null {
     const { registry } = this.#context;
     const entry = registry.find(minerId);
     return entry === undefined ? null : scopeRig(entry, this.#context);
-  }
-
-  #report(minerId: number, { name, wanted, gaveUp }: StoredCurtailedRig, why: "silent" | "wakes"): void {
-    const figures = { rig: name, id: this.id, watts: Math.round(wanted) };
-    const message = gaveUp
-      ? coded("notices.curtailment.stopped", { rig: name, id: this.id })
-      : why === "wakes"
-        ? coded("notices.curtailment.wakes", figures)
-        : coded("notices.curtailment.silent", figures);
-    this.#context.notices.raise({
-      // Nothing would end it: the curtailment is over.
-      key: gaveUp ? null : noticeKey(this.id, minerId),
-      minerId,
-      title: this.#row.reason,
-      source: "System",
-      message,
-      severity: "warning",
-    });
   }
 
   /** All is done. */
@@ -450,31 +282,5 @@ export class RunningCurtailment implements OtherCurtailment {
       this.#isRowChanged ||= isDue;
       if (!this.#row.urgent) throw error;
     }
-  }
-}
-
-/** Stored, so it never changes. */
-const noticeKey = (id: number, minerId: number): string => `curtailment:${id}:${minerId}`;
-
-/** A command that is sent once it is stored. */
-interface Sending {
-  readonly minerId: number;
-  /** Without it. */
-  readonly before: StoredCurtailedRig;
-  send(): void;
-}
-
-/** Whether its next reading may change what is known of a rig. */
-const isUnderWay = ({ state }: StoredCurtailedRig): boolean =>
-  state === "due" || state === "sent" || state === "reached" || state === "away" || state === "restoring";
-
-const absent: RigView = { at: null, reachable: false, draw: null, mining: null, setting: null };
-
-function possible<T>(of: () => T): T | null {
-  try {
-    return of();
-  } catch (error) {
-    if (error instanceof RigbridgeError) return null;
-    throw error;
   }
 }

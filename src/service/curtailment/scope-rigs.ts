@@ -54,6 +54,9 @@ export interface ScopeRig {
   readonly full: number | null;
 }
 
+/** The rig of a miner, in the scope or not any more; null: there is no such miner. */
+export type FindRig = (minerId: number) => ScopeRig | null;
+
 /** W that a rig takes, or may take if that is not known but it can be reached and is not stopped. */
 export const assumedPower = ({ view: { reachable, draw, mining }, full }: ScopeRig): number =>
   !reachable ? 0 : (draw ?? (mining === false ? 0 : (full ?? 0)));
@@ -184,7 +187,7 @@ export function metersOf(scope: Scope | undefined, { places }: Pick<ScopeContext
 }
 
 /**
- * W of the meters of a scope's places, of which none is inside another; null if a place has none, or one does not say.
+ * W of the meters of a scope's places, of which none is inside another; null if a place has none, or the power of one is not known.
  */
 export function meteredPower(scope: Scope | undefined, context: Pick<ScopeContext, "places" | "devices">) {
   const meters = metersOf(scope, context);

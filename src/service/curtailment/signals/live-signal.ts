@@ -27,7 +27,7 @@ export interface LiveContext extends Omit<SourceContext, "changed"> {
 /** The actor of the curtailments of a signal. */
 export const signalActor = (key: string): string => `signal ${key}`;
 
-/** One signal of the settings: what it says now, and the curtailment that it has begun. */
+/** One signal of the settings: its value now, and the curtailment that it has begun. */
 export class LiveSignal {
   readonly settings: SignalSettings;
   readonly #context: LiveContext;

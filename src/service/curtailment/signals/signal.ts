@@ -14,7 +14,7 @@ export type Wish =
       readonly until: number | null;
       /** Rigs do not wait for the least time that they mine. */
       readonly urgent: boolean;
-      /** What the signal says about it; "" = nothing. */
+      /** What the signal reports about it; "" = nothing. */
       readonly text: string;
     };
 

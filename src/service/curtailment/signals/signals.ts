@@ -20,7 +20,7 @@ export interface SignalsContext extends Omit<LiveContext, "decided" | "memories"
 /** ms between two turns. */
 const turnMs = 1_000;
 
-/** What the notifications say of a signal. */
+/** What the notifications about a signal report. */
 interface Noticed {
   readonly isStale: boolean;
   readonly refused: string | null;
