@@ -93,7 +93,7 @@ test("a plan is added, changed, tried, and begun after its preview; its curtailm
   await page.getByRole("button", { name: "Change" }).click();
   await dialog.getByLabel("Until when").fill("");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The curtailment is changed").waitFor();
+  await dialog.waitFor({ state: "hidden" });
   expect((await dashboard.service.getCurtailment({ id: 2 }, { actor: "test" })).until).toBeNull();
   await page.getByRole("main").getByRole("link", { name: "Curtailment" }).click();
   await card.getByRole("button", { name: "End" }).click();

@@ -105,7 +105,7 @@ function drawShades(context: CanvasRenderingContext2D, boxes: readonly ShadedBox
   }
 }
 
-/** Adds to the path what tells a shade without its colour: offline, stopped, unknown and bad. */
+/** Adds to the path what identifies a shade without its colour: offline, stopped, unknown and bad. */
 function drawPattern(context: CanvasRenderingContext2D, shade: Shade, { x, y, width, height }: Box): void {
   const line = (fromX: number, fromY: number, toX: number, toY: number): void => {
     context.moveTo(x + fromX * width, y + fromY * height);

@@ -3,8 +3,10 @@ import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { useLoaded } from "../../parts/load.tsx";
 import { fieldText } from "../../parts/use-form.ts";
 import { type PlaceTree, placeKinds } from "../../places.ts";
+import { may } from "../../session.ts";
 
 interface PlaceDialogProps {
   /** Null: a new place. */
@@ -18,6 +20,10 @@ interface PlaceDialogProps {
 
 /** The kind, name and parent of a place, its positions, and what curtailment needs of it. */
 export function PlaceDialog({ place, parent, tree, onSaved, onClose }: PlaceDialogProps) {
+  const meters = useLoaded(async (signal) => {
+    const devices = may("listFacility") ? await call("listFacility", {}, { signal }) : [];
+    return devices.filter(({ readings }) => readings.power !== null);
+  }, []);
   // A place cannot be inside itself, and nothing is inside a rack.
   const own = place === null ? new Set() : tree.within(place.id);
   const parents = tree.all.filter(({ id, kind }) => kind !== "rack" && !own.has(id));
@@ -91,7 +97,24 @@ export function PlaceDialog({ place, parent, tree, onSaved, onClose }: PlaceDial
           </Field>
           <Field label={t.places.meter} hint={t.places.meterHint} problem={wrong("meter")}>
             {(control) => (
-              <input {...control} name="meter" maxLength={200} dir="auto" defaultValue={place?.meter ?? ""} />
+              <>
+                <input
+                  {...control}
+                  name="meter"
+                  maxLength={200}
+                  dir="auto"
+                  autocomplete="off"
+                  list={`${control.id}-meters`}
+                  defaultValue={place?.meter ?? ""}
+                />
+                <datalist id={`${control.id}-meters`}>
+                  {meters.value?.map(({ key, name }) => (
+                    <option key={key} value={key}>
+                      {name}
+                    </option>
+                  ))}
+                </datalist>
+              </>
             )}
           </Field>
           <label class="switch">

@@ -67,7 +67,7 @@ export function mediansOf(rows: Iterable<Row>): Medians {
   );
 }
 
-/** What a measure says of a rig: a share of what it should hash, °C, or a share of its model's J/H; null: unknown. */
+/** The value of a measure for a rig: a share of what it should hash, °C, or a share of its model's J/H; null: unknown. */
 export function figureOf(measure: Exclude<Measure, "state">, row: Row, medians: Medians): number | null {
   const median = row.model == null ? undefined : medians.get(row.model);
   if (measure === "temperature") return row.temperature;

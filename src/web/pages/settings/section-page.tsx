@@ -25,13 +25,18 @@ import "./settings.css";
 export default function SectionPage() {
   const { params } = useRoute();
   const loaded = useLoaded(async (signal) => {
-    const [{ sections: schemas }, { sections }, groups, names] = await Promise.all([
+    const [{ sections: schemas }, { sections }, groups, plans, names] = await Promise.all([
       withHints(import("virtual:sections")),
       call("listSettings", {}, { signal }),
       may("listGroups") ? call("listGroups", {}, { signal }) : [],
+      params.id === "signals" && may("listCurtailmentPlans") ? call("listCurtailmentPlans", {}, { signal }) : [],
       [...rigs.value.byId.values()].map(({ name }) => name),
     ]);
-    const known = { groups: groups.map(({ name }) => name), miners: names };
+    const known = {
+      groups: groups.map(({ name }) => name),
+      miners: names,
+      plans: plans.map((each) => each.key),
+    };
     return { schemas, sections, known };
   }, []);
   return (

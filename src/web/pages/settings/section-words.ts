@@ -53,6 +53,8 @@ export function sectionWords(
   known: {
     readonly groups: readonly string[];
     readonly miners: readonly string[];
+    /** Keys of the curtailment plans. */
+    readonly plans: readonly string[];
     readonly topics: TopicList["topics"];
   },
 ): FormWords {
@@ -69,6 +71,7 @@ export function sectionWords(
     suggestions: (key, parent) => {
       if (key === "group" || key === "groups") return known.groups;
       if (key === "miner" || key === "order") return known.miners;
+      if (key === "plan") return known.plans;
       if (key === "topic") return known.topics.map(({ topic }) => topic);
       if (key === "path") {
         const chosen = isObject(parent) ? known.topics.find(({ topic }) => topic === parent.topic) : undefined;
