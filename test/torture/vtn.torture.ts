@@ -221,7 +221,7 @@ try {
   const half = new Date(Date.parse(fraction.intervalPeriod.start) + 1_800_000).toISOString();
   await seen("PT0.5H is half an hour", async () => (await curtailments())[0]?.until === half);
   await remove(fractionId);
-  await seen("it is deleted", isOver);
+  await seen("it is deleted: the rigs have their power back", isFull);
   const now = await add(
     eventOf("Now", "SIMPLE", [1], { intervalPeriod: { start: "0001-01-01T00:00:00Z", duration: "P9999Y" } }),
   );
@@ -230,7 +230,7 @@ try {
     return isNamed(newest, "Now") && newest?.until === null;
   });
   await remove(now);
-  await seen("it is deleted", isOver);
+  await seen("it is deleted: the rigs have their power back", isFull);
   const steps = [1, 3].map((level, id) => ({ id, payloads: [{ type: "SIMPLE", values: [level] }] }));
   const range = 20;
   const random = eventOf("Steps", "SIMPLE", [], {
@@ -238,7 +238,7 @@ try {
     intervals: steps,
   });
   const drawn = Date.parse(random.intervalPeriod.start);
-  await add(random);
+  const randomId = await add(random);
   await seen("randomizeStart: the first interval begins within its range", async () => {
     const [newest] = await curtailments();
     const late = newest === undefined ? -1 : Date.parse(newest.started) - drawn;
@@ -246,6 +246,7 @@ try {
   });
   await seen("the second interval follows", async () => isHeld("Steps", { all: true }));
   await seen("and ends", isFull);
+  await remove(randomId);
 
   say("-- targets and pages");
   const others = await add(eventOf("Others", "SIMPLE", [3], { targets: ["nevada"] }));
