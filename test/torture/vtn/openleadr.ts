@@ -91,6 +91,8 @@ export async function startOpenLeadr(program: string): Promise<OpenLeadr> {
   let output = "";
   let token: string | null = null;
   process.once("exit", () => child?.kill("SIGKILL"));
+  // Without a handler, a signal ends the process without its exit.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
   const start = async (): Promise<void> => {
     secret = randomBytes(32);
