@@ -30,7 +30,8 @@ async function serve(host: string): Promise<{ service: Running; url: string }> {
   return { service, url: /is ready at (http:\/\/[\d.]+:\d+)/.exec(service.said())?.[1] ?? "" };
 }
 
-const find = () => findServices({ signal: new AbortController().signal, ports: [], timeoutMs: listensMs, ...onLoopback });
+const find = () =>
+  findServices({ signal: new AbortController().signal, ports: [], timeoutMs: listensMs, ...onLoopback });
 
 describe("rigbridge serve", () => {
   testWithMulticast("on all addresses, with a key, is found until it stops", async () => {

@@ -4,6 +4,7 @@ import { MqttSettings } from "../../src/config/mqtt.ts";
 import { findTopics, numbersIn } from "../../src/mqtt/find-topics.ts";
 import { tryBroker } from "../../src/mqtt/trial.ts";
 import { onTestFinished } from "../finished.ts";
+import { limits } from "../until.ts";
 import { type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 // depends on: mosquitto

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
@@ -8,6 +9,7 @@ import type { SimulatedRig, WhatsminerSpec } from "../../../src/simulator/index.
 import { stoppedClock } from "../../clock.ts";
 import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, rigAt, values } from "../rigs.ts";
+import { serve } from "../servers.ts";
 
 const clock = stoppedClock();
 
@@ -284,6 +286,25 @@ describe("which API is spoken", () => {
     rig.doubt?.();
     expect((await rig.read(deadline())).identity).toEqual(first.identity);
   });
+});
+
+test("a v2 whose version is not answered in time still has its throttle", async () => {
+  const simulated = await startRig({ kind: "whatsminer", warm: true, generation: "v2" }, clock.now);
+  const { host, port } = parseAddress(simulated.address);
+  let unanswered: readonly string[] = [];
+  const slow = await serve((socket, request) => {
+    if (unanswered.some((name) => request.includes(name))) return;
+    const rig = connect(port ?? 0, host);
+    rig.pipe(socket);
+    rig.write(request);
+  });
+  const rig = rigAt(whatsminer, `127.0.0.1:${slow.port}`, { password: "admin" });
+  const throttleOf = async () => values(await rig.read(deadline())).throttle;
+  await throttleOf();
+  await rig.set("throttle", 50, deadline());
+  unanswered = ["get_version"];
+  rig.doubt?.();
+  expect(await throttleOf()).toBe(50);
 });
 
 test("a v3 that does not know its rate yet expects none", async () => {

@@ -7,6 +7,7 @@ import { startPdu, type VirtualPdu } from "../../../src/simulator/index.ts";
 import { refusal } from "../../errors.ts";
 import { freeUdpPort } from "../../free-port.ts";
 import { ownHost } from "../../own-host.ts";
+import { limits } from "../../until.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -163,5 +163,6 @@ test("durations have calendar parts", () => {
   expect(text("P9999Y")).toBe("never");
   expect(text("P0Y0M0DT1.5H0M0.25S")).toBe("2026-01-31T01:30:00.250Z");
   expect(text("PT0.02H")).toBe("2026-01-31T00:01:12.000Z");
-  for (const wrong of ["", "P", "PT", "-PT1H", "1H", "P1H", "PT.5H", "PT1.2.3S", "P0.5M"]) expect(parseDuration(wrong)).toBeNull();
+  for (const wrong of ["", "P", "PT", "-PT1H", "1H", "P1H", "PT.5H", "PT1.2.3S", "P0.5M"])
+    expect(parseDuration(wrong)).toBeNull();
 });

@@ -45,6 +45,8 @@ export class RpcDialect implements Dialect {
   #boards: BoardsReport | null = null;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
+  /** As of the last version that it has reported: without the throttle, its power would seem to be all that it may take. */
+  #throttles = false;
 
   constructor(session: RpcSession, firmware: RigFirmware, pace: Pace) {
     this.#session = session;
@@ -59,7 +61,7 @@ export class RpcDialect implements Dialect {
       if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#readBeside(name, memo, notes, signal);
     }
     const answer = (name: SideReport): unknown => this.#kept.get(name)?.value;
-    return rpcSnapshot(
+    const snapshot = rpcSnapshot(
       {
         ...readings,
         status: answer("status"),
@@ -71,6 +73,8 @@ export class RpcDialect implements Dialect {
       },
       notes,
     );
+    if (answer("get_version") !== undefined) this.#throttles = snapshot.throttles;
+    return { ...snapshot, throttles: this.#throttles };
   }
 
   async pools(signal: AbortSignal): Promise<PoolReading[]> {
