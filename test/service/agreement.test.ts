@@ -4,6 +4,7 @@ import type { RigSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { type Specimen, specimens } from "../docs/specimens.ts";
 import { status } from "../simulator/ask.ts";
+import { until } from "../until.ts";
 import { type Bench, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -65,7 +66,16 @@ test("a rig that a person has stopped is reported as stopped", async () => {
   expect(rigs.map(({ name, shown }) => [name, shown.readings.reason])).toEqual(rigs.map(({ name }) => [name, null]));
   const stoppable = rigs.filter(({ shown }) => shown.canStop);
   expect(stoppable.length).toBeGreaterThan(10);
-  await Promise.all(stoppable.map(({ id }) => bench.act(id, { action: "stop" })));
+  // An Avalon stops at a time that the command names.
+  let isOver = false;
+  const stopping = Promise.all(stoppable.map(({ id }) => bench.act(id, { action: "stop" }))).finally(() => {
+    isOver = true;
+  });
+  const passing = until(() => {
+    clock.pass(1);
+    return isOver;
+  }, "all of them to stop");
+  await Promise.all([stopping, passing]);
   clock.pass(120);
   const found: unknown[] = [];
   for (const { name, id } of stoppable) {
