@@ -194,6 +194,7 @@ try {
     return late >= 0 && late < 5_000 && (problem ?? "").endsWith("cannot be reached") && (await isFull());
   });
   await vtn.start();
+  await remove(setpointId);
   await seen(
     "it is there again, and knows no token of before: it is read",
     async () => (await view()).problem === null,
