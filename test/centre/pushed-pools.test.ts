@@ -75,8 +75,14 @@ async function startFarms(...places: RunningSite[]) {
     (await centre.listRules({}, owner)).rules.find((each) => each.owner === "store")?.sites?.[0];
   const poolAt = async () =>
     (await centre.listPools({}, owner)).list.find((each) => each.runsAt !== undefined)?.sites?.[0];
-  const become = (what: () => Promise<{ readonly state: string } | undefined>, state: string) =>
-    until(async () => (await what())?.state === state, `it to be ${state}`);
+  const become = (what: () => Promise<{ readonly state: string } | undefined>, state: string) => {
+    let last: Awaited<ReturnType<typeof what>>;
+    const isThat = async () => {
+      last = await what();
+      return last?.state === state;
+    };
+    return until(isThat, `it to be ${state}`, { details: () => last });
+  };
   const templateAt = async () =>
     (await centre.listManagedTemplates({}, owner)).managedTemplateList.find((each) => each.runsAt !== undefined)
       ?.sites?.[0];
