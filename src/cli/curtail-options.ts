@@ -71,10 +71,12 @@ export function changesFrom(
 ): Pick<Input<"changeCurtailment">, "target" | "until"> {
   const mistakes: Mistake[] = [];
   const target = targetFrom(options, mistakes);
+  const end = until === undefined || until === "never" ? until : endAt(until, now);
+  if (end === null) mistakes.push({ path: "--until", message: `${untilForms}, or never` });
   if (target === undefined && until === undefined && mistakes.length === 0)
     mistakes.push({ path: "--until", message: "give a new end, or one of --reduce, --limit, --share and --all" });
   if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "Nothing was changed:", { errors: mistakes });
-  return { target, until: until === "never" ? null : until === undefined ? undefined : untilFrom(until, now) };
+  return { target, until: end === "never" ? null : (end ?? undefined) };
 }
 
 /** Not more than one of the four. */
@@ -103,13 +105,23 @@ const clockTime = /^([01]?\d|2[0-3]):([0-5]\d)$/;
  * `now`: epoch ms. Throws `input.invalid`.
  */
 export function untilFrom(text: string, now: number): string {
+  const end = endAt(text, now);
+  if (end !== null) return end;
+  throw new RigbridgeError("input.invalid", `--until: ${untilForms}`, {
+    errors: [{ path: "--until", message: untilForms }],
+  });
+}
+
+const untilForms = "must be like 2h, 18:00 or 2026-05-01T18:00:00Z";
+
+/** Null if it is no time. */
+function endAt(text: string, now: number): string | null {
   const [, hours, minutes] = clockTime.exec(text) ?? [];
   if (hours !== undefined && minutes !== undefined) return nextAt(Number(hours), Number(minutes), now).toISOString();
   const seconds = Duration(1, 365 * 86_400).safeParse(text);
   if (seconds.success) return new Date(now + seconds.data * 1000).toISOString();
-  if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  const message = "must be like 2h, 18:00 or 2026-05-01T18:00:00Z";
-  throw new RigbridgeError("input.invalid", `--until: ${message}`, { errors: [{ path: "--until", message }] });
+  const isTime = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text));
+  return isTime ? text : null;
 }
 
 function nextAt(hours: number, minutes: number, now: number): Date {

@@ -23,7 +23,8 @@ function openFleet(options: Partial<FleetOptions> = {}): Poller {
       refused: () => undefined,
       failed: () => undefined,
     },
-    timeout: 1_000,
+    // Only against hanging: a busy machine may take long for a read.
+    timeout: 30_000,
     remember: async () => undefined,
     now: Date.now,
     ...options,

@@ -9,7 +9,6 @@ import type { Store } from "../../src/store/index.ts";
 import { openStore } from "../any-store.ts";
 import { ownHost } from "../own-host.ts";
 import { workers } from "../pollers.ts";
-import { commandLimits } from "../until.ts";
 
 export const caller: Caller = { actor: "test" };
 
@@ -93,7 +92,6 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       store,
       log: options.log ?? silent,
       now: clock,
-      commandTimeouts: commandLimits,
       ...(demo === undefined ? {} : { demo: await demoOver(demo) }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.reportPorts === undefined ? {} : { reportPorts: options.reportPorts }),

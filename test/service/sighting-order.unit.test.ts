@@ -37,13 +37,13 @@ function emptySightings() {
   return { sightings, list, addresses: async () => (await list()).map(({ address }) => address) };
 }
 
-test("of more new rigs than are listed, the rest are offered once some are placed", async () => {
+test("of more new rigs than are listed, the newest are, and the rest are offered once some are placed", async () => {
   const { sightings, list, addresses } = emptySightings();
   for (let n = 0; n < 600; n += 1) sightings.take([foundAt(n)], "lease");
   const first = await list();
-  expect([first.length, first[0]?.address, first.at(-1)?.address]).toEqual([500, addressOf(0), addressOf(499)]);
+  expect([first.length, first[0]?.address, first.at(-1)?.address]).toEqual([500, addressOf(100), addressOf(599)]);
   for (const { id } of first.slice(0, 100)) await sightings.placeSighting({ id }, caller);
-  expect(await addresses()).toEqual(Array.from({ length: 500 }, (_, n) => addressOf(100 + n)));
+  expect(await addresses()).toEqual(Array.from({ length: 500 }, (_, n) => addressOf(n < 100 ? n : 100 + n)));
 });
 
 test("a new rig, or one that is sighted again, moves nothing in the list; a report comes first", async () => {

@@ -59,17 +59,23 @@ export class Sightings implements SightingOperations {
   }
 
   /** That of a rig that is sighted again is kept, so that the list does not move; a report is a new one, and comes first. */
-  #sighting({ address }: FoundRig, source: SightingSource): Pick<Seen, "id" | "source"> {
-    const known = source === "report" ? undefined : this.#seen.find(({ rig }) => rig.address === address);
+  #sighting({ address, identity: { mac } }: FoundRig, source: SightingSource): Pick<Seen, "id" | "source"> {
+    const isIt = ({ rig }: Seen): boolean =>
+      rig.address === address && (mac === null || rig.identity.mac === null || rig.identity.mac === mac);
+    const known = source === "report" ? undefined : this.#seen.find(isIt);
     if (known !== undefined) return { id: known.id, source: known.source };
     this.#lastId += 1;
     return { id: this.#lastId, source };
   }
 
+  /** Reports first, newest first: someone waits for them at the rig. The others in the order in which they were first sighted. */
   listSightings: MiningService["listSightings"] = async (_input, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     this.#forgetOld();
-    const listed = this.#seen.toSorted(inListOrder).slice(0, mostListed);
+    const reports = this.#seen.filter(({ source }) => source === "report").toSorted((one, other) => other.id - one.id);
+    const others = this.#seen.filter(({ source }) => source !== "report").toSorted((one, other) => one.id - other.id);
+    // Of more than these, the new ones: somebody may be at the rig.
+    const listed = [...reports, ...others.slice(Math.min(0, reports.length - mostListed))].slice(0, mostListed);
     const byMark = rigsByMark(
       listed.map(({ rig }) => rig),
       this.#context.rigs(),
@@ -117,13 +123,6 @@ export class Sightings implements SightingOperations {
     if (this.#seen.some(({ at }) => Math.abs(now - at) > keptMs))
       this.#seen = this.#seen.filter(({ at }) => Math.abs(now - at) <= keptMs);
   }
-}
-
-/** Reports first, newest first: someone waits for them at the rig. The others in the order in which they were first sighted. */
-function inListOrder(one: Seen, other: Seen): number {
-  const [isReport, isOtherReport] = [one.source === "report", other.source === "report"];
-  if (isReport !== isOtherReport) return isReport ? -1 : 1;
-  return isReport ? other.id - one.id : one.id - other.id;
 }
 
 const isSame = (one: FoundRig, other: FoundRig): boolean =>

@@ -18,9 +18,9 @@ const roundMs = 60 * minuteMs;
 const dayMs = 24 * roundMs;
 /** Minutes of mining that a median needs. */
 const leastMinutes = 60;
-/** ms between two turns, and how long one may take. */
+/** ms between two turns, and after which one begins no other miner: most of that is waiting for the store. */
 export const efficiencyTurnMs = 1_000;
-const turnBudgetMs = 30;
+const longestTurnMs = 500;
 
 /** The median J per hash of each miner over the last day, by a sample of each minute; computed once an hour in the background. */
 export class DayEfficiency {
@@ -66,7 +66,7 @@ export class DayEfficiency {
       this.#begin();
     }
     for (let count = 0; count < this.#perTurn; count += 1) {
-      if (this.#isClosed || monotonicNow() - begun > turnBudgetMs) return;
+      if (this.#isClosed || monotonicNow() - begun > longestTurnMs) return;
       const id = this.#waiting.pop();
       if (id === undefined) return;
       // While the store is away, the medians stay as they are.

@@ -13,7 +13,7 @@ const env = { PATH: "/nowhere" };
     "usr/share/libdrm/amdgpu.ids",
     "# List\n1.0.0\n73BF,\tC0,\tAMD Radeon RX 6900 XT\n73BF,\tC1,\tAMD Radeon RX 6800 XT\n",
   );
-  expect(await new GpuReader({ env, root: sysfs.root }).read()).toEqual([
+  expect(await new GpuReader({ env, timeoutMs: limits.waitMs, root: sysfs.root }).read()).toEqual([
     {
       id: 0,
       name: "AMD Radeon RX 6800 XT",
@@ -49,7 +49,7 @@ const env = { PATH: "/nowhere" };
       pp_dpm_mclk: "0: 300Mhz\n1: 2000Mhz *",
       product_name: "Radeon RX 580 Nitro+",
     });
-    expect(await new GpuReader({ env, root: sysfs.root }).read()).toMatchObject([
+    expect(await new GpuReader({ env, timeoutMs: limits.waitMs, root: sysfs.root }).read()).toMatchObject([
       {
         name: "Radeon RX 580 Nitro+",
         temperature: 64,
@@ -70,7 +70,7 @@ const env = { PATH: "/nowhere" };
     sysfs.card(0, "0000:03:00.0", "0x1002", { ...radeon, product_name: "A" });
     sysfs.card(1, "0000:06:00.0", "0x1002", { ...radeon, product_name: "B" });
     sysfs.card(2, "0000:09:00.0", "0x1002", { ...radeon, product_name: "C" });
-    const gpus = new GpuReader({ env, root: sysfs.root });
+    const gpus = new GpuReader({ env, timeoutMs: limits.waitMs, root: sysfs.root });
     expect((await gpus.read()).map(({ lost }) => lost)).toEqual([false, false, false]);
     const figures = Object.keys(radeonSensors).filter((path) => !/label|name|enable/.test(path));
     sysfs.fails(0, figures);
@@ -87,7 +87,7 @@ const env = { PATH: "/nowhere" };
   const sysfs = new FakeSysfs();
   sysfs.card(0, "0000:03:00.0", "0x1002", radeon);
   sysfs.fails(0, ["hwmon/hwmon3/power1_average"]);
-  expect(await new GpuReader({ env, root: sysfs.root }).read()).toMatchObject([
+  expect(await new GpuReader({ env, timeoutMs: limits.waitMs, root: sysfs.root }).read()).toMatchObject([
     { lost: false, power: null, temperature: 58 },
   ]);
 });
@@ -109,7 +109,7 @@ const env = { PATH: "/nowhere" };
       "1002  AMD\n\t56a0  Not this\n8086  Intel Corporation\n\t56a0  DG2 [Arc A770]\n",
     );
     let now = 0;
-    const gpus = new GpuReader({ env, root: sysfs.root, monotonicNow: () => now });
+    const gpus = new GpuReader({ env, timeoutMs: limits.waitMs, root: sysfs.root, monotonicNow: () => now });
     expect(await gpus.read()).toMatchObject([
       { name: "Arc A770", vendor: "intel", pciBusId: 3, power: null, powerLimit: 190, fanRpm: 900 },
     ]);

@@ -143,7 +143,7 @@ class WhatsminerRig implements Rig {
       const version = await session.ask("get_version", new Notes(), signal);
       if (firmwareDate(version) >= firstFrames && (await speaks(newer, pace, signal)))
         return new FrameDialect(newer, pace);
-      return new RpcDialect(session, firmware, pace);
+      return new RpcDialect(session, firmware, pace, version);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       if (await speaks(newer, pace, signal)) return new FrameDialect(newer, pace);

@@ -48,10 +48,12 @@ export class RpcDialect implements Dialect {
   /** As of the last version that it has reported: without the throttle, its power would seem to be all that it may take. */
   #throttles = false;
 
-  constructor(session: RpcSession, firmware: RigFirmware, pace: Pace) {
+  /** `version`: the answer to `get_version`; undefined: it has none. */
+  constructor(session: RpcSession, firmware: RigFirmware, pace: Pace, version: unknown) {
     this.#session = session;
     this.#firmware = firmware;
     this.#pace = pace;
+    if (version !== undefined) this.#kept.get("get_version")?.keep(version);
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {

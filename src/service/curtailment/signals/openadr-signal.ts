@@ -59,6 +59,7 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
     const ids = new Set<unknown>();
     let found: AdrEvent[] = [];
     let refusal: string | null = null;
+    let count = 0;
     for await (const page of client.events(programId, signal)) {
       for (const json of page) {
         if (isRecord(json)) ids.add(json.id);
@@ -71,15 +72,19 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
         else found.push(newer(result.event, before.get(result.event.id)));
       }
       found = kept(found, now());
+      count += page.length;
     }
-    if (ids.size >= mostListed) refusal ??= `lists ${mostListed} events or more; the rest is not read`;
+    if (count >= mostListed) refusal ??= `lists ${mostListed} events or more; the rest is not read`;
     return { found, ids, refusal };
   };
+  /** Until all pages have to be there. */
+  const again = (): AbortSignal => AbortSignal.any([closing.signal, AbortSignal.timeout(pollTimeoutMs)]);
   const read = async (signal: AbortSignal): Promise<void> => {
     const programs = await programsOf(signal);
-    let list = await listEvents(programs, signal);
+    const first = await listEvents(programs, signal);
     // An event that is deleted between two pages moves the others up: one is passed over that still exists.
-    if (events.some(({ id }) => !list.ids.has(id))) list = await listEvents(programs, signal);
+    const isShorter = events.some(({ id }) => !first.ids.has(id));
+    const list = isShorter ? await listEvents(programs, again()).catch(() => first) : first;
     events = list.found;
     heard = monotonicNow();
     problem = null;
@@ -88,7 +93,7 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
   const poll = async (): Promise<void> => {
     dueAt = monotonicNow() + settings.interval * 1000;
     try {
-      await read(AbortSignal.any([closing.signal, AbortSignal.timeout(pollTimeoutMs)]));
+      await read(again());
     } catch (error) {
       problem = error instanceof RigbridgeError ? error.message : `${client.at} could not be read`;
       const pause = error instanceof WebBusyError ? Math.min(error.retryAfterMs ?? 0, longestPauseMs) : 0;
