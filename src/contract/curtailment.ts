@@ -223,7 +223,7 @@ export const Curtailment = z.object({
   state: z.enum(curtailmentStates),
   started: time,
   until: time.nullable().describe("when it ends automatically; null = when it is ended"),
-  reached: time.nullable().describe("when its target was reached first; null = not yet"),
+  reached: time.nullable().describe("when its present target was first reached; null = not yet"),
   ended: time.nullable().describe("when it was ended; null = not yet"),
   restored: time.nullable().describe("when the last rig had its power back; null = not yet"),
   power: z.object({
@@ -297,7 +297,7 @@ export const CurtailmentReport = z.object({
       .enum(["counter", "power"])
       .nullable()
       .describe("how byMeter was measured: by energy counters or by readings of the power, whichever is more exact"),
-    shortfall: z.number().nullable().describe("kWh that they took more than the target after it was first due"),
+    shortfall: z.number().nullable().describe("kWh that they took more than the target in force after that was first reached, or after it was set if it was not"),
   }),
   rigs: z.array(CurtailedRig),
   samples: z.array(CurtailmentSample).describe("while it lasted, oldest first"),

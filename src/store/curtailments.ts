@@ -25,7 +25,12 @@ const StoredMeter = z.object({
   key: z.string(),
   before: z.number().describe("W when it began"),
   last: z
-    .object({ at: z.number(), power: z.number(), energy: z.number().nullable().describe("kWh") })
+    .object({
+      at: z.number(),
+      power: z.number(),
+      energy: z.number().nullable().describe("kWh of its counter"),
+      ahead: z.number().optional().describe("Wh that it took since that was read, if it was read before `at`"),
+    })
     .describe("until when it was added up"),
   byPower: MeasuredEnergy,
   byCounter: MeasuredEnergy,
@@ -58,6 +63,10 @@ export const StoredCurtailment = z.object({
   ended: moment,
   restored: moment,
   baseline: z.number(),
+  targets: z
+    .array(z.object({ from: z.number().describe("when it began to count"), until: z.number(), watts: z.number() }))
+    .optional()
+    .describe("targets that it had before, oldest first; absent = none"),
   released: z.boolean().describe("it has ended without giving back anything"),
   counts: z
     .record(z.enum(curtailedStates), z.int())

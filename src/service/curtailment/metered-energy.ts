@@ -5,6 +5,9 @@ import type { MeterReading } from "../facility/device.ts";
 const steadyShare = 0.01;
 const hourMs = 3_600_000;
 
+/** A reading, or one that is taken to have lasted. */
+type HeldReading = StoredMeter["last"];
+
 interface MeterFacts {
   readonly settings: { readonly key: string };
   readonly longestGapMs: number;
@@ -39,7 +42,7 @@ export function meterFrom(
 }
 
 /** Adds what a meter's next reading shows; one that is not newer adds nothing. Pure. */
-export function withReading(meter: StoredMeter, reading: MeterReading, longestGapMs: number): StoredMeter {
+export function withReading(meter: StoredMeter, reading: HeldReading, longestGapMs: number): StoredMeter {
   const { last } = meter;
   const elapsed = reading.at - last.at;
   if (elapsed <= 0) return meter;
@@ -110,22 +113,24 @@ const plus = (sum: MeasuredEnergy, energy: number, seen: number, error: number):
 const meanPower = (one: MeterReading, other: MeterReading): number => (one.power + other.power) / 2;
 
 /** Wh by the counter; null without one, or if it was reset. */
-function countedBetween(from: MeterReading, to: MeterReading): number | null {
+function countedBetween(from: HeldReading, to: HeldReading): number | null {
   if (from.energy === null || to.energy === null || to.energy < from.energy) return null;
-  return (to.energy - from.energy) * 1000;
+  return (to.energy - from.energy) * 1000 + (to.ahead ?? 0) - (from.ahead ?? 0);
 }
 
-const heldUntil = (at: number, { at: from, power, energy }: MeterReading): MeterReading => ({
+/** The counter stays as it was read: one that counts in steps would seem reset by its next reading otherwise. */
+const heldUntil = (at: number, { at: from, power, energy, ahead = 0 }: HeldReading): HeldReading => ({
   at,
   power,
-  energy: energy === null ? null : energy + (power / 1000) * ((at - from) / hourMs),
+  energy,
+  ahead: ahead + power * ((at - from) / hourMs),
 });
 
 /**
  * Wh by which a counter may be wrong: the most by which it differed from a power that stayed the same, such as the step in
  * which it counts. Null: not known yet.
  */
-function grainAfter(grain: number | null, from: MeterReading, to: MeterReading, longestGapMs: number): number | null {
+function grainAfter(grain: number | null, from: HeldReading, to: HeldReading, longestGapMs: number): number | null {
   const elapsed = to.at - from.at;
   const counted = countedBetween(from, to);
   const isSteady = Math.abs(to.power - from.power) <= steadyShare * Math.abs(from.power);

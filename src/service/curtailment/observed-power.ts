@@ -132,9 +132,12 @@ export class ObservedPower {
     return watts - Math.max(0, meter - rigs);
   }
 
-  /** W that a rig took before it could no longer be reached. */
+  /** W that a rig took before it could no longer be reached; one that was seen stopped takes none. */
   #unseen({ entry: { facts }, view: { reachable, draw } }: ScopeRig): number {
-    if (!reachable) return this.#rigs.get(facts.id)?.state === "reached" ? 0 : (this.#draws.get(facts.id) ?? 0);
+    if (!reachable) {
+      const rig = this.#rigs.get(facts.id);
+      return rig?.state === "reached" && rig.wanted === 0 ? 0 : (this.#draws.get(facts.id) ?? 0);
+    }
     if (draw === null) this.#draws.delete(facts.id);
     else this.#draws.set(facts.id, draw);
     return 0;

@@ -6,6 +6,7 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { countsOf } from "./curtailment-figures.ts";
 import { meteredShed } from "./metered-energy.ts";
 import type { Observed } from "./observed-power.ts";
+import { shortfallOf } from "./shortfall.ts";
 
 /** A curtailment with its rigs, as far as it is shown. */
 export interface ShownCurtailment {
@@ -95,12 +96,13 @@ const hourMs = 3_600_000;
  * measured.
  */
 export function shedEnergy(
-  { started, ended, reached, baseline, target: wanted }: StoredCurtailment,
+  row: StoredCurtailment,
   measured: StoredCurtailment["measured"],
   samples: readonly StoredCurtailmentSample[],
 ): CurtailmentReport["shed"] {
   if (measured === undefined || measured.rigs.seen <= 0)
     return { energy: null, seen: null, byMeter: null, meterSeen: null, meterBy: null, shortfall: null };
+  const { started, ended, baseline } = row;
   const { rigs, meters } = measured;
   const until = ended ?? rigs.at;
   const metered = meteredShed(meters ?? [], until - started);
@@ -110,18 +112,8 @@ export function shedEnergy(
     byMeter: metered?.energy ?? null,
     meterSeen: metered?.seen ?? null,
     meterBy: metered?.by ?? null,
-    shortfall: shortfallOf(samples, reached ?? started, until, targetWatts(wanted, baseline) ?? 0),
+    shortfall: kilowattHours(shortfallOf(row, samples, until)),
   };
-}
-
-/** kWh above the target; each sample lasts until the next. */
-function shortfallOf(samples: readonly StoredCurtailmentSample[], from: number, until: number, target: number): number {
-  let sum = 0;
-  for (const [index, { time, rigs }] of samples.entries()) {
-    const next = Math.min(samples[index + 1]?.time ?? until, until);
-    sum += Math.max(0, rigs - target) * Math.max(0, next - Math.max(from, time));
-  }
-  return kilowattHours(sum / hourMs);
 }
 
 const kilowattHours = (wattHours: number): number => wattHours / 1000;

@@ -37,7 +37,7 @@ export class RigEnergy {
   }
 
   /** One turn over all rigs, of which none has two entries. Returns the sum until then. */
-  turn(now: number, rigs: Iterable<RigPower>): RigsEnergy {
+  turn(now: number, rigs: readonly RigPower[]): RigsEnergy {
     const { at: before, energy, seen } = this.#total;
     const elapsed = now - before;
     const isSeen = !this.#isResumed && elapsed >= 0 && elapsed <= longestTurnMs;
@@ -56,8 +56,19 @@ export class RigEnergy {
       sinceReadings += current.watts * ((now - current.at) / hourMs);
       if (current !== this.#last.get(rig.id)) this.#last.set(rig.id, current);
     }
+    if (this.#last.size > rigs.length) this.#forgetOthers(rigs, from);
     this.#total = { at: now, energy: this.#untilReadings + sinceReadings, seen: seen + (now - from) };
     return this.#total;
+  }
+
+  /** Rigs that are gone count until the turn before, `until`. */
+  #forgetOthers(rigs: readonly RigPower[], until: number): void {
+    const ids = new Set(rigs.map(({ id }) => id));
+    for (const { id, at, watts } of this.#last.values()) {
+      if (ids.has(id)) continue;
+      this.#untilReadings += watts * ((until - at) / hourMs);
+      this.#last.delete(id);
+    }
   }
 }
 

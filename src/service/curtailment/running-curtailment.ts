@@ -12,6 +12,7 @@ import { gainOf, type OtherCurtailment, Restoring } from "./restoring.ts";
 import { RigCommands } from "./rig-commands.ts";
 import { noticeKey, RigProgress } from "./rig-progress.ts";
 import { type FindRig, isIn, rigsIn, type ScopeContext, type ScopeRig, scopeRig } from "./scope-rigs.ts";
+import { withTarget } from "./shortfall.ts";
 
 export interface RunningContext extends ScopeContext {
   readonly log: Logger;
@@ -118,7 +119,9 @@ export class RunningCurtailment implements OtherCurtailment {
   /** Changes it, and has the next turn act on it. Stored when it resolves, but for the limit of a place. Throws store.full. */
   async change(changes: Partial<StoredCurtailment>): Promise<void> {
     await this.#turns.run(async () => {
-      const row = { ...this.#row, ...changes };
+      const { target } = changes;
+      const aim = target === undefined ? {} : withTarget(this.#row, target, this.#context.now());
+      const row = { ...this.#row, ...changes, ...aim };
       try {
         await this.#context.curtailments.save(this.id, { curtailment: this.#withMeasured(row) });
       } catch (error) {

@@ -140,6 +140,9 @@ export function sheddingRig(
   const isTaken = rank !== "emergency" && last?.by === "person" && since !== null && last.at >= since;
   if (isTaken || (hold !== null && hold.curtailed === undefined))
     throw new RigbridgeError("not.possible", detail("command.held", { who: last?.who ?? hold?.by ?? "" }));
+  // Its login is known not to do: a command would be refused again, unless it is for its plug.
+  const isLoginWrong = reading?.locked !== undefined && reading.locked.why !== "read-only";
+  if (isLoginWrong && rig.declared.supply?.cutPower !== true) throw noControl(entry);
   const ladder = orders.ladder(entry);
   const { setpoint, off } = orders.seconds(entry);
   // A rig that takes no commands may still be stopped by its plug.
@@ -178,17 +181,20 @@ function noControl({ rig: { state, declared } }: Pick<Entry, "rig">): RigbridgeE
     : new RigbridgeError("rig.read-only", locked.text);
 }
 
-/** Keys of the meters of a scope that is nothing but places which all name one; empty for any other. */
+/**
+ * Keys of the meters of a scope that is nothing but places which all name one, each once; empty for any other. The meter of a
+ * place measures the places inside it, too.
+ */
 export function metersOf(scope: Scope | undefined, { places }: Pick<ScopeContext, "places">): readonly string[] {
   if (scope === undefined || !Object.keys(scope).every((key) => key === "places")) return [];
-  const named = scope.places?.flatMap((place) => places.called(place)) ?? [];
-  const meters = named.flatMap(({ row: { meter } }) => meter ?? []);
-  return meters.length === named.length ? meters : [];
+  const named = new Set(scope.places?.flatMap((place) => places.called(place)));
+  const inner = places.within([...named].flatMap(({ children }) => children.map(({ row }) => row.id)));
+  const outer = [...named].filter(({ row }) => !inner.has(row.id));
+  const meters = outer.flatMap(({ row: { meter } }) => meter ?? []);
+  return meters.length === outer.length ? [...new Set(meters)] : [];
 }
 
-/**
- * W of the meters of a scope's places, of which none is inside another; null if a place has none, or the power of one is not known.
- */
+/** W of the meters of a scope's places; null if a place has none, or the power of one is not known. */
 export function meteredPower(scope: Scope | undefined, context: Pick<ScopeContext, "places" | "devices">) {
   const meters = metersOf(scope, context);
   let sum = 0;

@@ -98,7 +98,7 @@ describe("a rig of a curtailment", () => {
     const refused = (await report(id)).rigs.find(({ minerId }) => minerId === ids[0]);
     expect(refused).toMatchObject({ state: "failed", tries: 3 });
     expect(refused?.message).not.toBe("");
-    expect(await bench.notifications()).toContainEqual(expect.stringContaining("has told it three times"));
+    expect(await bench.notifications()).toContainEqual(expect.stringContaining("was sent its command three times"));
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { meteredShed, meterFrom, meterUntil, withReading } from "../../../src/service/curtailment/metered-energy.ts";
 import { RigEnergy } from "../../../src/service/curtailment/rig-energy.ts";
+import { shortfallOf, withTarget } from "../../../src/service/curtailment/shortfall.ts";
 import type { MeterReading } from "../../../src/service/facility/device.ts";
 
 const gapMs = 7_000;
@@ -86,7 +87,48 @@ describe("what a meter shows of a curtailment", () => {
   });
 });
 
+test("a counter that counts in steps is not taken to be reset when a curtailment begins", () => {
+  const readings = readingsOf(30_000, { counter: 0.01 });
+  let meter = meterFrom(0, readings, device);
+  for (const reading of readings)
+    if (meter !== null && reading.at > 0 && reading.at <= 30_000) meter = withReading(meter, reading, gapMs);
+  expect(meter?.byCounter).toMatchObject({ seen: 29_000, error: 0 });
+  expect(Math.abs((meter?.byCounter.energy ?? Number.NaN) - 10_000 * (500 / hour))).toBeLessThan(10);
+});
+
+describe("what rigs took above their target", () => {
+  const row = { started: 0, reached: null, baseline: 10_000, target: { reduce: 2_000 }, targets: [] };
+  /** Each minute: 8 kW until the target is changed after an hour, then 9 and 7 kW. */
+  const samples = Array.from({ length: 120 }, (_, minute) => ({
+    time: minute * 60_000,
+    rigs: minute < 60 ? 8_000 : minute < 66 ? 9_000 : 7_000,
+    meter: null,
+  }));
+
+  test("is by the target in force, and not before a new one is reached", () => {
+    const changed = { ...row, ...withTarget({ ...row, reached: 60_000 }, { reduce: 3_000 }, hour) };
+    expect(changed).toMatchObject({ reached: null, targets: [{ from: 60_000, until: hour, watts: 8_000 }] });
+    expect(shortfallOf({ ...changed, reached: hour + 360_000 }, samples, 2 * hour)).toBe(0);
+    // One that is never reached counts from when it was set: 2 kW for six minutes.
+    expect(shortfallOf(changed, samples, 2 * hour)).toBeCloseTo(200);
+  });
+
+  test("goes on if a new target means the same power", () => {
+    const reached = { ...row, reached: 60_000 };
+    expect(withTarget(reached, { limit: 8_000 }, hour)).toMatchObject({ reached: 60_000, targets: [] });
+  });
+});
+
 describe("the energy of rigs", () => {
+  test("does not count the time in which a rig was not in the scope", () => {
+    const energy = new RigEnergy(0, undefined);
+    const rig = (id: number, at: number, counted: number | null = null) => ({ id, at, watts: 3_600, energy: counted });
+    energy.turn(0, [rig(1, 0, 0), rig(2, 0)]);
+    energy.turn(10_000, [rig(1, 9_000, 9), rig(2, 10_000)]);
+    expect(energy.turn(20_000, [rig(2, 20_000)]).energy).toBe(30);
+    expect(energy.turn(30_000, [rig(1, 30_000, 30), rig(2, 30_000)]).energy).toBe(50);
+  });
+
   test("counts each by the times of its own readings", () => {
     const energy = new RigEnergy(0, undefined);
     energy.turn(0, [{ id: 1, at: -8_000, watts: 3_600, energy: null }]);

@@ -11,7 +11,7 @@ const pageSize = 50;
 export const mostListed = 10_000;
 /** s by which a token is renewed early. */
 const earlySeconds = 30;
-/** s for which a token counts whose lifetime is not given. */
+/** Lifetime in s of a token that states none. */
 const usualSeconds = 300;
 
 interface Token {

@@ -95,7 +95,7 @@ function Report({ report, known }: ReportProps) {
             }
           />
           <Tile name={t.curtailment.lessEnergy} value={kilowattHours(shed.energy)} note={seenText(shed.seen)} />
-          <Tile name={t.curtailment.byMeter} value={kilowattHours(shed.byMeter)} note={seenText(shed.meterSeen)} />
+          <Tile name={t.curtailment.byMeter} value={kilowattHours(shed.byMeter)} note={meterText(shed)} />
           <Tile name={t.curtailment.shortfall} value={kilowattHours(shed.shortfall)} />
         </Tiles>
         <PowerChart report={report} known={known} />
@@ -110,6 +110,14 @@ function Report({ report, known }: ReportProps) {
 /** Only if some of the time was not measured. */
 const seenText = (share: number | null): string | undefined =>
   share === null || share > 0.995 ? undefined : t.curtailment.seen({ share: percent(share) });
+
+/** How the meters measured, and how much of the time. */
+function meterText({ meterBy, meterSeen }: CurtailmentReport["shed"]): string | undefined {
+  if (meterBy === null) return undefined;
+  const by = meterBy === "counter" ? t.curtailment.byCounter : t.curtailment.byPower;
+  const seen = seenText(meterSeen);
+  return seen === undefined ? by : `${by}, ${seen}`;
+}
 
 const kilowattHours = (value: number | null): string => energy(value === null ? null : value * 1000);
 
