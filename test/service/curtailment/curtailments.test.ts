@@ -40,6 +40,19 @@ describe("a curtailment", () => {
     expect(new Set(after).size).toBe(1);
   });
 
+  test("whose target is changed has to reach the new one", async () => {
+    const { start, get, report, settles, service, turn } = await curtailmentBench([whatsminer, whatsminer]);
+    await turn(10);
+    const { id } = await start({ target: { reduce: 1_000 } });
+    await settles(async () => (await get(id)).reached !== null, "the target");
+    for (let minutes = 0; minutes < 60; minutes += 1) await turn(60);
+    const before = (await report(id)).shed.shortfall ?? Number.NaN;
+    expect((await service.changeCurtailment({ id, target: { reduce: 2_000 } }, caller)).reached).toBeNull();
+    await settles(async () => (await get(id)).reached !== null, "the new target");
+    await turn(60);
+    expect((await report(id)).shed.shortfall).toBeLessThan(before + 0.01);
+  });
+
   test("that stops rigs takes the most wasteful first", async () => {
     const { start, get, report, settles, turn, service } = await curtailmentBench([whatsminer, axeos, whatsminer]);
     await turn(10);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { problem } from "../../errors.ts";
 import { caller, closeBenches } from "../bench.ts";
-import { axeos, curtailmentBench } from "./curtailment-bench.ts";
+import { axeos, curtailmentBench, whatsminer } from "./curtailment-bench.ts";
 
 afterEach(closeBenches);
 
@@ -100,6 +100,30 @@ describe("a rig of a curtailment", () => {
     expect(refused?.message).not.toBe("");
     expect(await bench.notifications()).toContainEqual(expect.stringContaining("was sent its command three times"));
   });
+});
+
+test("rigs whose login is known to be wrong are left out", async () => {
+  const { bench, service, ids, turn } = await curtailmentBench([whatsminer, whatsminer]);
+  for (const id of ids) await service.changeMiner({ id, password: "changed" }, caller);
+  await turn(10);
+  for (const id of ids) await problem(bench.act(id, { action: "stop" }));
+  await turn(10);
+  const preview = await service.previewCurtailment(all, caller);
+  expect(preview).toMatchObject({ stopped: 0, lowered: 0 });
+  expect(preview.leftOut.map(({ code, miners }) => ({ code, miners }))).toEqual([{ code: "rig.login", miners: 2 }]);
+});
+
+test("a rig that was set to a lower power takes that while a read is missing", async () => {
+  const { bench, start, get, settles, turn } = await curtailmentBench([whatsminer]);
+  await turn(10);
+  const { id } = await start({ target: { reduce: 1_000 } });
+  await settles(async () => (await get(id)).rigs.reached === 1, "the lower power");
+  await turn(60);
+  const { now } = (await get(id)).power;
+  bench.rig(0).fault = "off";
+  await turn(1);
+  expect(now).toBeGreaterThan(1_000);
+  expect((await get(id)).power.now).toBe(now);
 });
 
 test("a rig that a person starts before the curtailment has told it anything is left alone", async () => {
