@@ -297,7 +297,12 @@ export const CurtailmentReport = z.object({
       .enum(["counter", "power"])
       .nullable()
       .describe("how byMeter was measured: by energy counters or by readings of the power, whichever is more exact"),
-    shortfall: z.number().nullable().describe("kWh that they took more than the target in force after that was first reached, or after it was set if it was not"),
+    shortfall: z
+      .number()
+      .nullable()
+      .describe(
+        "kWh that they took more than the target in force after that was first reached, or after it was set if it was not",
+      ),
   }),
   rigs: z.array(CurtailedRig),
   samples: z.array(CurtailmentSample).describe("while it lasted, oldest first"),
