@@ -14,7 +14,7 @@ import {
   sheddingRig,
 } from "./scope-rigs.ts";
 
-export interface LoweringContext extends ScopeContext {
+interface LoweringContext extends ScopeContext {
   /** Other curtailments that may hold a rig. */
   readonly others: () => readonly { readonly rigs: ReadonlyMap<number, StoredCurtailedRig> }[];
   /** Epoch ms. */

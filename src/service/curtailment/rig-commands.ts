@@ -7,7 +7,7 @@ import type { RigOrders } from "./rig-orders.ts";
 import type { FindRig } from "./scope-rigs.ts";
 
 /** A command that is sent once it is stored. */
-export interface ChosenCommand {
+interface ChosenCommand {
   readonly minerId: number;
   /** The rig without it. */
   readonly before: StoredCurtailedRig;

@@ -6,7 +6,7 @@ import type { CurtailedRigs } from "./curtailed-rigs.ts";
 import type { RigOrders } from "./rig-orders.ts";
 import type { FindRig } from "./scope-rigs.ts";
 
-export interface RigProgressContext {
+interface RigProgressContext {
   readonly orders: RigOrders;
   readonly notices: Notices;
   /** Epoch ms. */
