@@ -305,6 +305,8 @@ export const details = {
   "curtailment.none": "None of its {rigs} miners can be curtailed; the preview says why",
   "curtailment.hidden": "Only who sees all miners of a scope may curtail it",
   "curtailment.over": "Curtailment {id} has ended already",
+  "curtailment.ofLimit":
+    "Curtailment {id} holds a place to its limit; change the maximum power (maxPower) of that place",
   "curtailment.past": "must be in the future",
   "curtailment.planTaken": "there is a plan {key} already",
   "curtailment.planInUse": "Curtailment {id} of the plan {key} is under way; end it first",

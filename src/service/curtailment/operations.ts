@@ -183,7 +183,8 @@ export function curtailmentOperations(context: CurtailmentOperationsContext): Op
     },
     changeCurtailment: async ({ id, target, until }, caller) => {
       const one = await running(id, caller);
-      if (one.row.ended !== null) throw new RigbridgeError("not.possible", detail("curtailment.over", { id }));
+      // The next turn over the places would undo it.
+      if (one.row.cause === "limit") throw new RigbridgeError("not.possible", detail("curtailment.ofLimit", { id }));
       await curtailments.change(one, {
         target,
         until: until === undefined ? undefined : endAt(until ?? undefined, now()),

@@ -13,14 +13,15 @@ import { may } from "../../session.ts";
 import { chosenTarget, TargetField, targetOf } from "./target-field.tsx";
 
 interface ChangeProps {
-  readonly curtailment: Pick<Curtailment, "id" | "reason" | "target" | "until" | "ended" | "power">;
+  readonly curtailment: Pick<Curtailment, "id" | "reason" | "cause" | "target" | "until" | "ended" | "power">;
   readonly onChanged: () => void;
 }
 
-/** Asks for another target or end, while the curtailment lasts and the user may change it. */
+/** Asks for another target or end, while the curtailment lasts and the user may change it. The limit of a place sets that of its own. */
 export function ChangeButton({ curtailment, onChanged }: ChangeProps) {
   const [isOpen, setOpen] = useState(false);
-  if (!isOpen && (curtailment.ended !== null || !may("changeCurtailment"))) return null;
+  const { ended, cause } = curtailment;
+  if (!isOpen && (ended !== null || cause === "limit" || !may("changeCurtailment"))) return null;
   return (
     <>
       <button type="button" class="button" onClick={() => setOpen(true)}>
