@@ -7,13 +7,11 @@ import { runPaced } from "../commands/run-paced.ts";
 import type { CurtailedBy } from "../power/precedence.ts";
 import { countsOf, raisedTarget } from "./curtailment-figures.ts";
 import { drilledRows } from "./dry-drill.ts";
+import { PacedTurns, restFactor } from "./paced-turns.ts";
 import { type RunningContext, RunningCurtailment } from "./running-curtailment.ts";
 import { rigsIn } from "./scope-rigs.ts";
 
-export interface CurtailmentsContext extends Omit<RunningContext, "others"> {
-  /** ms of the monotonic clock. */
-  readonly monotonicNow: () => number;
-}
+export type CurtailmentsContext = Omit<RunningContext, "others">;
 
 /** What begins a curtailment. */
 export type NewCurtailment = Omit<
@@ -23,8 +21,6 @@ export type NewCurtailment = Omit<
 
 /** Curtailments at once, besides those of places that take too much. */
 const mostRunning = 100;
-/** The turns of large farms take a tenth of the time at most, while nothing changes. */
-export const restFactor = 10;
 /** ms between two looks for curtailments that are too old. */
 const pruneMs = 86_400_000;
 /** Rigs that a drill reads at once. */
@@ -37,12 +33,16 @@ export class Curtailments {
   readonly #running = new Map<number, RunningCurtailment>();
   /** By key of the request, while it is being stored. */
   readonly #beginning = new Map<string, Promise<RunningCurtailment | StoredEnd>>();
-  #turning: Promise<void> | null = null;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  /** Urgent ones go on while others wait for the store. */
+  readonly #urgentTurns: PacedTurns;
+  readonly #otherTurns: PacedTurns;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: CurtailmentsContext) {
     this.#context = context;
+    const { monotonicNow } = context;
+    this.#urgentTurns = new PacedTurns(() => this.#turn(true), monotonicNow);
+    this.#otherTurns = new PacedTurns(() => this.#turn(false).finally(() => this.#prune()), monotonicNow);
     context.holds.useCurtailments((minerId) => this.#holding(minerId));
     context.power.useCurtailments((minerId) => this.#holding(minerId));
   }
@@ -111,10 +111,7 @@ export class Curtailments {
 
   /** One turn of each; never rejects. */
   async turn(): Promise<void> {
-    this.#turning ??= this.#turn().finally(() => {
-      this.#turning = null;
-    });
-    return this.#turning;
+    await Promise.all([this.#urgentTurns.run(), this.#otherTurns.run()]);
   }
 
   /** Has one act at once, instead of with the next turn. */
@@ -128,13 +125,17 @@ export class Curtailments {
   }
 
   async settled(): Promise<void> {
-    await this.#turning;
+    await this.#turnsSettled();
     for (const each of this.#running.values()) await each.settled();
   }
 
   async close(): Promise<void> {
-    await this.#turning;
+    await this.#turnsSettled();
     for (const each of this.#running.values()) await each.close();
+  }
+
+  async #turnsSettled(): Promise<void> {
+    await Promise.all([this.#urgentTurns.settled(), this.#otherTurns.settled()]);
   }
 
   async #withKey(key: string, wanted: NewCurtailment): Promise<RunningCurtailment | StoredEnd> {
@@ -183,7 +184,7 @@ export class Curtailments {
     return rigs.reduce((sum, { view }) => sum + (view.reachable ? (view.draw ?? 0) : 0), 0);
   }
 
-  /** Changes its target or its end, and acts on it. Throws store.full. */
+  /** Changes its target or its end, and acts on it. Throws store.full, and not.possible if it has ended. */
   async change(
     curtailment: RunningCurtailment,
     changes: {
@@ -203,8 +204,7 @@ export class Curtailments {
 
   /** Ends it: its rigs get back their power, or stay as they are if it is `released`. Throws store.full. */
   async end(curtailment: RunningCurtailment, released = false): Promise<void> {
-    if (curtailment.row.ended === null || released)
-      await curtailment.change({ state: "restoring", ended: curtailment.row.ended ?? this.#context.now(), released });
+    await curtailment.end(released);
     await this.turnOf(curtailment);
   }
 
@@ -215,14 +215,21 @@ export class Curtailments {
     });
   }
 
-  async #turn(): Promise<void> {
-    const { curtailments, now, monotonicNow, log } = this.#context;
-    if (monotonicNow() < this.#restsUntil) return;
-    const began = monotonicNow();
-    for (const each of this.running) await this.turnOf(each);
+  /** One turn of each that is urgent, or of each other. Resolves with ms to rest. */
+  async #turn(isUrgent: boolean): Promise<number> {
+    let workMs = 0;
+    for (const each of this.running) {
+      if (each.row.urgent !== isUrgent) continue;
+      await this.turnOf(each);
+      workMs += each.workMs;
+    }
     // While rigs are sent commands, the next ones do not wait for long.
-    const isMoving = this.running.some(({ row }) => row.state !== "holding");
-    this.#restsUntil = monotonicNow() + (isMoving ? 1 : restFactor) * (monotonicNow() - began);
+    const isMoving = this.running.some(({ row }) => row.urgent === isUrgent && row.state !== "holding");
+    return (isMoving ? 1 : restFactor) * workMs;
+  }
+
+  async #prune(): Promise<void> {
+    const { curtailments, now, log } = this.#context;
     if (Math.abs(now() - this.#prunedAt) < pruneMs) return;
     this.#prunedAt = now();
     await pruned(curtailments, now() - keptMs).catch((error: unknown) =>

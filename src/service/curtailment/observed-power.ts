@@ -79,7 +79,7 @@ export class ObservedPower {
     }
     this.#now = { rigs: sum, meter: meteredPower(row.scope, this.#context), expected };
     if (this.#measured !== undefined && this.#measured.rigs.at === row.ended) return false;
-    this.#measured = this.#measure(row, powers, Math.min(now, row.ended ?? now));
+    this.#measured = this.#measure(row, powers, row.ended ?? now);
     return row.ended !== null;
   }
 

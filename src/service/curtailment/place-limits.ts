@@ -4,8 +4,8 @@ import { coded } from "../../messages/coded.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { PlaceNode } from "../places/place-book.ts";
 import type { Curtailments, NewCurtailment } from "./curtailments.ts";
-import { restFactor } from "./curtailments.ts";
-import { type LimitWatch, limitTurn, powerOfPlace, unwatched, usedShare } from "./limit-law.ts";
+import { type LimitTurn, type LimitWatch, limitTurn, powerOfPlace, unwatched, usedShare } from "./limit-law.ts";
+import { PacedTurns, restFactor } from "./paced-turns.ts";
 import type { RunningCurtailment } from "./running-curtailment.ts";
 import { assumedPower, rigsIn, type ScopeContext } from "./scope-rigs.ts";
 
@@ -34,52 +34,51 @@ export class PlaceLimits {
   readonly #watches = new Map<number, LimitWatch>();
   /** Places about which a notice may be open. */
   readonly #noticed = new Set<string>();
-  #turning: Promise<void> | null = null;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  readonly #turns: PacedTurns;
 
   constructor(context: PlaceLimitsContext) {
     this.#context = context;
+    this.#turns = new PacedTurns(() => this.#turn(), context.monotonicNow);
   }
 
   /** One turn over all places that have a limit, unless one is under way. Never rejects. */
   turn(): Promise<void> {
-    this.#turning ??= this.#turn().finally(() => {
-      this.#turning = null;
-    });
-    return this.#turning;
+    return this.#turns.run();
   }
 
-  async settled(): Promise<void> {
-    await this.#turning;
+  settled(): Promise<void> {
+    return this.#turns.settled();
   }
 
-  async #turn(): Promise<void> {
-    const { monotonicNow } = this.#context;
-    if (monotonicNow() < this.#restsUntil) return;
+  /** Resolves with ms to rest. */
+  async #turn(): Promise<number> {
+    const { monotonicNow, scopes } = this.#context;
     const began = monotonicNow();
-    await this.#holdAll();
-    this.#restsUntil = monotonicNow() + restFactor * (monotonicNow() - began);
-  }
-
-  async #holdAll(): Promise<void> {
-    const { places } = this.#context.scopes;
-    const limited = places.all().filter(({ row }) => row.maxPower !== undefined);
+    const limited = scopes.places.all().filter(({ row }) => row.maxPower !== undefined);
     const ids = new Set(limited.map(({ row }) => row.id));
     for (const id of this.#watches.keys()) if (!ids.has(id)) this.#watches.delete(id);
-    for (const each of this.#running()) {
-      const [id] = each.row.scope?.places ?? [];
-      if (typeof id !== "number" || !ids.has(id)) await this.#end(each);
-    }
-    for (const place of limited) await this.#hold(place);
+    const looks: { readonly place: PlaceNode; readonly look: LimitTurn }[] = [];
+    for (const place of limited) looks.push({ place, look: await this.#look(place) });
+    const workMs = monotonicNow() - began;
+    const unlimited = this.#running().filter(({ row }) => {
+      const [id] = row.scope?.places ?? [];
+      return typeof id !== "number" || !ids.has(id);
+    });
+    // All at once: while the store is away, each waits for it.
+    await Promise.all([
+      ...unlimited.map((each) => this.#end(each)),
+      ...looks.map(({ place, look }) => this.#hold(place, look)),
+    ]);
+    return restFactor * workMs;
   }
 
   #running(): readonly RunningCurtailment[] {
     return this.#context.curtailments.running.filter(({ row }) => row.cause === "limit" && row.ended === null);
   }
 
-  async #hold({ row: { id, name, maxPower = 0, meter: key } }: PlaceNode): Promise<void> {
-    const { scopes, curtailments, monotonicNow, log } = this.#context;
-    const running = this.#running().find(({ row }) => row.scope?.places?.[0] === id);
+  /** What a place takes, and what is to be done about it. */
+  async #look({ row: { id, name, maxPower = 0, meter: key } }: PlaceNode): Promise<LimitTurn> {
+    const { scopes, monotonicNow } = this.#context;
     const meter = key === undefined ? undefined : (scopes.devices.find(key)?.state.values.power ?? null);
     const rigs = await rigsIn({ places: [id] }, "listed", scopes);
     const watts = powerOfPlace(
@@ -89,12 +88,18 @@ export class PlaceLimits {
     this.#notice(`place-meter:${id}`, meter === null, coded("notices.placeLimit.meter", { place: name }), () =>
       coded("notices.placeLimit.meterOver", { place: name }),
     );
-    const { watch, wants } = limitTurn(watts, maxPower, this.#watches.get(id) ?? unwatched, monotonicNow());
-    this.#watches.set(id, watch);
+    const look = limitTurn(watts, maxPower, this.#watches.get(id) ?? unwatched, monotonicNow());
+    this.#watches.set(id, look.watch);
     const figures = { place: name, watts: Math.round(watts), maximum: maxPower };
-    this.#notice(`place-limit:${id}`, wants === "at-once", coded("notices.placeLimit.over", figures), () =>
+    this.#notice(`place-limit:${id}`, look.wants === "at-once", coded("notices.placeLimit.over", figures), () =>
       coded("notices.placeLimit.within", { place: name, maximum: maxPower }),
     );
+    return look;
+  }
+
+  async #hold({ row: { id, name, maxPower = 0 } }: PlaceNode, { watch, wants }: LimitTurn): Promise<void> {
+    const { curtailments, log } = this.#context;
+    const running = this.#running().find(({ row }) => row.scope?.places?.[0] === id);
     try {
       const target = { limit: maxPower * usedShare };
       if (running === undefined) {

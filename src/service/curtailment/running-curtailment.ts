@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { Mutex } from "../../async/index.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import { detail } from "../../messages/detail.ts";
 import type { CurtailmentLog, StoredCommand, StoredCurtailedRig, StoredCurtailment } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import { type PowerRank, powerCommandOf } from "../power/precedence.ts";
@@ -20,6 +22,8 @@ export interface RunningContext extends ScopeContext {
   readonly notices: Notices;
   /** Epoch ms. */
   readonly now: () => number;
+  /** ms of the monotonic clock. */
+  readonly monotonicNow: () => number;
   /** Which groups a user sees: a rig that comes to a scope later is not theirs. All for null, and for users who are gone. */
   readonly seenBy: (userId: number | null) => (groupId: number) => boolean;
   /** Others that have not ended: a rig of two takes the lower power. */
@@ -46,6 +50,7 @@ export class RunningCurtailment implements OtherCurtailment {
   #able = 0;
   #isReached = false;
   #total = 0;
+  #workMs = 0;
   #turning: Promise<void> | null = null;
   /** A turn, or a change by somebody. */
   readonly #turns = new Mutex();
@@ -101,6 +106,11 @@ export class RunningCurtailment implements OtherCurtailment {
     return this.#total;
   }
 
+  /** ms that the last turn took, without those in which it waited for the store. */
+  get workMs(): number {
+    return this.#workMs;
+  }
+
   get isOver(): boolean {
     return this.#row.state === "ended";
   }
@@ -116,21 +126,38 @@ export class RunningCurtailment implements OtherCurtailment {
     return isHeld(rig) || rig.state === "restoring";
   }
 
-  /** Changes it, and has the next turn act on it. Stored when it resolves, but for the limit of a place. Throws store.full. */
-  async change(changes: Partial<StoredCurtailment>): Promise<void> {
-    await this.#turns.run(async () => {
+  /**
+   * Changes it, and has the next turn act on it. Stored when it resolves, but for the limit of a place. Throws store.full, and
+   * not.possible if it has ended.
+   */
+  change(changes: Partial<StoredCurtailment>): Promise<void> {
+    return this.#turns.run(() => {
+      if (this.#row.ended !== null)
+        throw new RigbridgeError("not.possible", detail("curtailment.over", { id: this.id }));
       const { target } = changes;
       const aim = target === undefined ? {} : withTarget(this.#row, target, this.#context.now());
-      const row = { ...this.#row, ...changes, ...aim };
-      try {
-        await this.#context.curtailments.save(this.id, { curtailment: this.#withMeasured(row) });
-      } catch (error) {
-        // While the store is away, a place is held to its limit; no rig is given back its power.
-        if (row.cause !== "limit" || row.ended !== null) throw error;
-        this.#isRowChanged = true;
-      }
-      this.#row = row;
+      return this.#replace({ ...this.#row, ...changes, ...aim });
     });
+  }
+
+  /** Ends it, unless it has ended, and has the next turn give back power; `released`: its rigs stay as they are. Throws store.full. */
+  end(released: boolean): Promise<void> {
+    return this.#turns.run(async () => {
+      const { ended } = this.#row;
+      if (this.isOver || (ended !== null && !released)) return;
+      await this.#replace({ ...this.#row, state: "restoring", ended: ended ?? this.#context.now(), released });
+    });
+  }
+
+  async #replace(row: StoredCurtailment): Promise<void> {
+    try {
+      await this.#context.curtailments.save(this.id, { curtailment: this.#withMeasured(row) });
+    } catch (error) {
+      // While the store is away, a place is held to its limit; no rig is given back its power.
+      if (row.cause !== "limit" || row.ended !== null) throw error;
+      this.#isRowChanged = true;
+    }
+    this.#row = row;
   }
 
   /** One turn; another begins only after it. Never rejects. */
@@ -173,6 +200,8 @@ export class RunningCurtailment implements OtherCurtailment {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.settled();
+    // With what was measured since it was last stored.
+    this.#isRowChanged = true;
     await this.#save().catch((error: unknown) =>
       this.#context.log.error({ err: error, curtailment: this.id }, "a turn of a curtailment failed"),
     );
@@ -180,7 +209,8 @@ export class RunningCurtailment implements OtherCurtailment {
 
   async #turn(): Promise<void> {
     if (this.isOver || this.#isClosed) return;
-    const { now } = this.#context;
+    const { now, monotonicNow } = this.#context;
+    const began = monotonicNow();
     const { until, ended } = this.#row;
     if (ended === null && until !== null && now() >= until) this.#change({ state: "restoring", ended: until });
     const sees = this.#context.seenBy(this.#row.userId);
@@ -195,6 +225,7 @@ export class RunningCurtailment implements OtherCurtailment {
     else if (this.#restoring.afterEnd(this.#row, find, this.#row.restore.parallel - this.#commands.open))
       this.#close(now());
     const sending = this.#isClosed ? [] : this.#commands.choose(this.#row, find, this.#restoring.waiting);
+    this.#workMs = monotonicNow() - began;
     try {
       await this.#restoring.storeHeirs();
       await this.#save();

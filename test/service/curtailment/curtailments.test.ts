@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { problem } from "../../errors.ts";
+import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
 import { axeos, curtailmentBench, whatsminer } from "./curtailment-bench.ts";
 
@@ -137,5 +138,57 @@ describe("a curtailment", () => {
     await settles(async () => (await get(id)).state === "holding", "the target");
     expect((await mining()).indexOf(false)).toBe(worst);
     expect(await mining()).toContain(true);
+  });
+});
+
+describe("the end of a curtailment", () => {
+  /** One that holds its rig down, and the changes of its row while the store does not answer. */
+  async function held() {
+    const bench = await curtailmentBench([axeos]);
+    const { turn, start, settles, get } = bench;
+    await turn(10);
+    const { id } = await start({ target: { all: true } });
+    await settles(async () => (await get(id)).state === "holding", "the stop");
+    const { curtailments } = bench.bench.store;
+    const stored = curtailments.save.bind(curtailments);
+    return { ...bench, id, stored, save: jest.spyOn(curtailments, "save") };
+  }
+
+  test("refuses a change that was asked for while it was being stored", async () => {
+    const { service, id, save, stored } = await held();
+    const answer = Promise.withResolvers<void>();
+    save.mockImplementation((...row) => answer.promise.then(() => stored(...row)));
+    const ending = service.endCurtailment({ id }, caller);
+    await until(() => save.mock.calls.length > 0, "the end");
+    const refused = problem(service.changeCurtailment({ id, target: { reduce: 1 } }, caller));
+    answer.resolve();
+    await ending;
+    expect(await refused).toMatchObject({ code: "not.possible" });
+  });
+
+  test("is that at which it takes its turn, not that at which it is asked for", async () => {
+    const { service, clock, now, id, save, stored, get } = await held();
+    const answer = Promise.withResolvers<void>();
+    save.mockImplementation((...row) => answer.promise.then(() => stored(...row)));
+    const changing = service.changeCurtailment({ id, target: { all: true } }, caller);
+    await until(() => save.mock.calls.length > 0, "the change");
+    const ending = service.endCurtailment({ id }, caller);
+    clock.pass(60);
+    answer.resolve();
+    await Promise.all([changing, ending]);
+    expect((await get(id)).ended).toBe(new Date(now()).toISOString());
+  });
+
+  test("is measured once, also if the clock is set back after it", async () => {
+    const { bench, service, setClock, turn, id, save, stored } = await held();
+    bench.rig(0).fault = "off";
+    save.mockImplementationOnce(async (...row) => {
+      await stored(...row);
+      setClock(-3_600);
+    });
+    await service.endCurtailment({ id }, caller);
+    save.mockClear();
+    for (let turns = 0; turns < 3; turns += 1) await turn(1);
+    expect(save.mock.calls.filter(([, { curtailment }]) => curtailment !== undefined)).toEqual([]);
   });
 });

@@ -1,7 +1,10 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { powerOf } from "../../../src/simulator/facility/meter-model.ts";
 import { startModbusMeter } from "../../../src/simulator/index.ts";
+import { problem } from "../../errors.ts";
 import { ownHost } from "../../own-host.ts";
+import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
 import { axeos, curtailmentBench, whatsminer } from "./curtailment-bench.ts";
 
@@ -103,4 +106,68 @@ describe("a place with a limit", () => {
     await settles(async () => (await active()) === undefined, "the end of the limit");
     expect(await mining()).toEqual([true, true, true]);
   });
+});
+
+describe("while the store is away", () => {
+  /** Two rigs, each at a place of its own. */
+  async function twoPlaces() {
+    const bench = await curtailmentBench([axeos, axeos]);
+    const { service, ids, turn } = bench;
+    await turn(10);
+    const places: number[] = [];
+    for (const id of ids) {
+      const body = { kind: "site", name: `Site ${id}`, parentId: null, order: 0 } as const;
+      const { id: placeId } = await service.addPlace(body, caller);
+      await service.changeMiner({ id, placeId }, caller);
+      places.push(placeId);
+    }
+    const save = jest.spyOn(bench.bench.store.curtailments, "save");
+    closing.push(() => save.mockRestore());
+    const limit = (index: number) => service.changePlace({ id: places[index] ?? 0, maxPower: 1 }, caller);
+    return { ...bench, limit, save };
+  }
+  const away = () => new RigbridgeError("service.store-away", "The store is away");
+
+  test("a place is looked at although another has waited for the store", async () => {
+    const { clock, turn, mining, limit, save } = await twoPlaces();
+    save.mockImplementation(async () => {
+      clock.pass(10);
+      throw away();
+    });
+    await limit(0);
+    await turn(1);
+    await turn(6);
+    expect(await mining()).toEqual([false, true]);
+    await limit(1);
+    await turn(1);
+    await turn(6);
+    expect(await mining()).toEqual([false, false]);
+  });
+
+  test("places wait for it side by side", async () => {
+    const { turn, mining, limit, save } = await twoPlaces();
+    const answer = Promise.withResolvers<void>();
+    save.mockImplementation(() => answer.promise);
+    await limit(0);
+    await limit(1);
+    await turn(1);
+    const turning = turn(6);
+    await until(() => save.mock.calls.length === 2, "both places to wait");
+    answer.reject(away());
+    await turning;
+    expect(await mining()).toEqual([false, false]);
+  });
+});
+
+test("the curtailment of a limit is changed at its place", async () => {
+  const { service, active, turn, within } = await limitedBench(5_000);
+  await turn(1);
+  await turn(6);
+  await within(4_050);
+  const { id = 0, target } = (await active()) ?? {};
+  expect(await problem(service.changeCurtailment({ id, target: { limit: 9_000 } }, caller))).toMatchObject({
+    code: "not.possible",
+    message: expect.stringContaining("change the maximum power (maxPower) of that place"),
+  });
+  expect((await active())?.target).toEqual(target);
 });

@@ -32,3 +32,14 @@ test.each(["curtailing", "holding", "restoring"] as const)("a restart while %s g
     expect(stops.filter(({ state }) => state === "done")).toHaveLength(2);
   }
 });
+
+test("a stop of the service keeps what was measured until its last turn", async () => {
+  const { bench, start, get, settles, turn, now } = await curtailmentBench([axeos]);
+  await turn(10);
+  const { id } = await start(all);
+  await settles(async () => (await get(id)).state === "holding", "the stop");
+  await turn(30);
+  const last = now();
+  await bench.restart();
+  expect((await bench.store.curtailments.get(id))?.measured?.rigs.at).toBe(last);
+});
