@@ -76,7 +76,7 @@ export const meterUntil = (end: number, meter: StoredMeter, longestGapMs: number
 };
 
 /** What meters saw: the energy less than their power before would have been, and how that was measured. */
-export interface MeteredShed {
+interface MeteredShed {
   /** kWh of the time that was seen. */
   readonly energy: number;
   /** Share of the time that was seen, 0 to 1; of several meters, that of the one that saw least. */

@@ -1,7 +1,7 @@
 import type { StoredCurtailment } from "../../store/index.ts";
 
 /** Wh that rigs have taken since the begin, until `at`, epoch ms, and the ms of that time in which they were read. */
-export type RigsEnergy = NonNullable<StoredCurtailment["measured"]>["rigs"];
+type RigsEnergy = NonNullable<StoredCurtailment["measured"]>["rigs"];
 
 /** The power of a rig, W, and when it had it, epoch ms. */
 export interface RigPower {
