@@ -1,8 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { meteredShed, meterFrom, meterUntil, withReading } from "../../../src/service/curtailment/metered-energy.ts";
 import { RigEnergy } from "../../../src/service/curtailment/rig-energy.ts";
+import { metersOf } from "../../../src/service/curtailment/scope-rigs.ts";
 import { shortfallOf, withTarget } from "../../../src/service/curtailment/shortfall.ts";
 import type { MeterReading } from "../../../src/service/facility/device.ts";
+import { PlaceBook } from "../../../src/service/places/place-book.ts";
 
 const gapMs = 7_000;
 const device = { settings: { key: "main" }, longestGapMs: gapMs };
@@ -116,6 +118,30 @@ describe("what rigs took above their target", () => {
   test("goes on if a new target means the same power", () => {
     const reached = { ...row, reached: 60_000 };
     expect(withTarget(reached, { limit: 8_000 }, hour)).toMatchObject({ reached: 60_000, targets: [] });
+  });
+});
+
+describe("the meters of a scope", () => {
+  const place = (id: number, name: string, parentId: number | null, meter?: string) => {
+    const kind = parentId === null ? "site" : "building";
+    const row = { id, kind, name, parentId, uid: `place-${id}`, order: 0, meter } as const;
+    return { ...row, owner: "store", key: null, disabled: false } as const;
+  };
+  const rows = [
+    place(1, "Texas", null, "main"),
+    place(2, "B1", 1, "b1"),
+    place(3, "B2", 1),
+    place(4, "Ohio", null, "main"),
+  ];
+  const places = new PlaceBook({ all: () => rows });
+
+  test.each([
+    ["a place inside another adds none", ["Texas", "Texas/B1", "Texas/B2"], ["main"]],
+    ["a place that is listed twice counts once", ["Texas/B1", 2], ["b1"]],
+    ["a meter of two places counts once", ["Texas", "Ohio"], ["main"]],
+    ["there are none if a place has none", ["Texas/B1", "Texas/B2"], []],
+  ])("%s", (_, named, keys) => {
+    expect(metersOf({ places: named }, { places })).toEqual(keys);
   });
 });
 
