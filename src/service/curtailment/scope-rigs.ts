@@ -140,8 +140,8 @@ export function sheddingRig(
   const isTaken = rank !== "emergency" && last?.by === "person" && since !== null && last.at >= since;
   if (isTaken || (hold !== null && hold.curtailed === undefined))
     throw new RigbridgeError("not.possible", detail("command.held", { who: last?.who ?? hold?.by ?? "" }));
-  // Its login is known not to do: a command would be refused again, unless it is for its plug.
-  const isLoginWrong = reading?.locked !== undefined && reading.locked.why !== "read-only";
+  // A command would be refused again, unless it is for its plug.
+  const isLoginWrong = reading?.locked?.why === "login wrong";
   if (isLoginWrong && rig.declared.supply?.cutPower !== true) throw noControl(entry);
   const ladder = orders.ladder(entry);
   const { setpoint, off } = orders.seconds(entry);
