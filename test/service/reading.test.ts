@@ -271,7 +271,8 @@ describe("a rig that is broken", () => {
       }
       for (const rig of bench.farm.rigs) rig.fault = null;
       const isWell = async (id: number): Promise<boolean> => !(await bench.poll(id)).readings.stale;
-      for (const id of ids) for (let reads = 1; !(await isWell(id)); reads += 1) expect(reads).toBeLessThan(5);
+      // On a busy machine a read of a rig that is well may take longer than these 2 s, too.
+      for (const id of ids) await until(() => isWell(id), "the rig to be read");
     },
   );
 });
