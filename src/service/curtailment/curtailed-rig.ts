@@ -23,7 +23,7 @@ const mostWakes = 3;
 const overShare = 0.1;
 const overWatts = 25;
 
-/** Whether a reading shows that a rig takes no more than it was commanded. A stopped rig of unknown power must not mine. */
+/** Whether a reading shows that a rig takes no more than it was set to. A stopped rig of unknown power must not mine. */
 export function shows({ draw, mining, setting }: RigView, wanted: number): boolean {
   const most = wanted * (1 + overShare) + overWatts;
   if (wanted === 0) return mining === false && (draw === null || draw <= idleMost);

@@ -16,7 +16,17 @@ export type CurtailmentsContext = Omit<RunningContext, "others">;
 /** What begins a curtailment. */
 export type NewCurtailment = Omit<
   StoredCurtailment,
-  "state" | "started" | "reached" | "ended" | "restored" | "baseline" | "released" | "counts" | "moved" | "measured"
+  | "state"
+  | "started"
+  | "reached"
+  | "ended"
+  | "restored"
+  | "baseline"
+  | "targets"
+  | "released"
+  | "counts"
+  | "moved"
+  | "measured"
 >;
 
 /** Curtailments at once, besides those of places that take too much. */

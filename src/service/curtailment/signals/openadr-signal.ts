@@ -78,13 +78,13 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
     return { found, ids, refusal };
   };
   /** Until all pages have to be there. */
-  const again = (): AbortSignal => AbortSignal.any([closing.signal, AbortSignal.timeout(pollTimeoutMs)]);
+  const pollDeadline = (): AbortSignal => AbortSignal.any([closing.signal, AbortSignal.timeout(pollTimeoutMs)]);
   const read = async (signal: AbortSignal): Promise<void> => {
     const programs = await programsOf(signal);
     const first = await listEvents(programs, signal);
     // An event that is deleted between two pages moves the others up: one is passed over that still exists.
     const isShorter = events.some(({ id }) => !first.ids.has(id));
-    const list = isShorter ? await listEvents(programs, again()).catch(() => first) : first;
+    const list = isShorter ? await listEvents(programs, pollDeadline()).catch(() => first) : first;
     events = list.found;
     heard = monotonicNow();
     problem = null;
@@ -93,7 +93,7 @@ export function openAdrSignal(settings: OpenAdrSignal, context: SourceContext): 
   const poll = async (): Promise<void> => {
     dueAt = monotonicNow() + settings.interval * 1000;
     try {
-      await read(again());
+      await read(pollDeadline());
     } catch (error) {
       problem = error instanceof RigbridgeError ? error.message : `${client.at} could not be read`;
       const pause = error instanceof WebBusyError ? Math.min(error.retryAfterMs ?? 0, longestPauseMs) : 0;
